@@ -20,6 +20,10 @@ final class Ledger: Sendable {
         let values: [String: String]
         /// Whether it is folded into another change of the same entity before it is sent, where that can be.
         let mayBeFolded: Bool
+        /// Which transaction of its client it was made in; `nil` for one that was made by itself.
+        var transaction: Int?
+        /// How often it was made.
+        var timesMade = 0
         /// Its place in the order in which all changes were made.
         var order = 0
         /// Whether the app was told that it is made.
@@ -41,8 +45,12 @@ final class Ledger: Sendable {
         var conflicts: Set<String> = []
         /// The marks of what else its user was shown of the entity since, before it was sent again.
         var shown: Set<String> = []
+        /// The marks of what was in the error archive with it, of the same change set.
+        var mates: Set<String> = []
         /// The names of what it set and left to others where both had changed it.
         var yielded: Set<String> = []
+        /// Whether it was in the queue as what makes the entity: one that was put into the making of that.
+        var wasInCreation = false
         /// Whether what it makes can be found again at the service, by a value that nothing else has.
         var isFindable = false
         /// Whether it was ever in the error archive as in doubt.
@@ -79,6 +87,8 @@ final class Ledger: Sendable {
             var known = state.changes[name] ?? change
             known.order = state.count
             known.base = change.base
+            known.transaction = change.transaction
+            known.timesMade += 1
             state.changes[name] = known
         }
     }
@@ -96,6 +106,9 @@ final class Ledger: Sendable {
     /// How many changes there were.
     var count: Int { state.withLock { $0.changes.count } }
 
+    /// How many of them were made together with others.
+    var countTogether: Int { state.withLock { $0.changes.values.count { $0.transaction != nil } } }
+
     /// How many of them were ever in doubt.
     var doubts: Int { state.withLock { $0.changes.values.count(where: \.wasInDoubt) } }
 
@@ -106,14 +119,16 @@ final class Ledger: Sendable {
     ///   - isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises what it was
     ///     sent before.
     ///   - recognisesRepeats: Whether it recognises what it was sent before.
+    ///   - hasChangeSets: Whether it makes several changes together or not at all.
     func violations(
-        of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool
+        of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool, hasChangeSets: Bool
     ) -> [String] {
         let changes = state.withLock { $0.changes }
         let judge = Judge(
             changes: changes, history: history, hasVersions: hasVersions, isGuarded: isGuarded,
-            recognisesRepeats: recognisesRepeats)
-        return changes.sorted { $0.key < $1.key }.compactMap { judge.problem(of: $0.value) }
+            recognisesRepeats: recognisesRepeats, hasChangeSets: hasChangeSets)
+        let ordered = changes.sorted { $0.key < $1.key }.map(\.value)
+        return ordered.compactMap(judge.problem(of:)) + (hasChangeSets ? judge.problemsOfSets(in: ordered) : [])
     }
 }
 
@@ -124,6 +139,7 @@ private struct Judge {
     let hasVersions: Bool
     let isGuarded: Bool
     let recognisesRepeats: Bool
+    let hasChangeSets: Bool
 
     /// What is wrong with a change, as a sentence.
     func problem(of change: Ledger.Change) -> String? {
@@ -136,7 +152,7 @@ private struct Judge {
         if !recognisesRepeats, acts?.beforehand.count == 1 { mayActAgain = true }
         // Nor does a value tell it where others have deleted what had that.
         let deletions = history.acts[Ledger.deletion(of: change.born)]?.count ?? 0
-        if change.isFindable, !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
+        if isFindable(change), !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
         if hasVersions, let other = overwritten(by: change) {
             return "\(what) was put over \(other), which its user had not seen"
@@ -152,12 +168,23 @@ private struct Judge {
 
     /// Why a change need not have been in doubt; `nil` where nobody could tell whether it had acted.
     private func needlessness(of change: Ledger.Change) -> String? {
-        guard change.wasUnanswered else { return "and every answer to it came" }
+        let together = [change] + mates(of: change)
+        guard together.contains(where: \.wasUnanswered) else { return "and every answer to it came" }
         guard !recognisesRepeats else {
-            return history.forgotten.contains(change.mark) ? nil : "and the service would have recognised it"
+            // Where it takes none together, they would be sent one after the other, as others than it knows.
+            if !hasChangeSets, together.count > 1 { return nil }
+            let isForgotten = together.contains { history.forgotten.contains($0.mark) }
+            return isForgotten ? nil : "and the service would have recognised it"
         }
-        if !change.isCreation { return "and can be sent again without harm" }
-        return change.isFindable ? "and what it made could be found" : nil
+        // One that does not tell, or that others have changed since, leaves all that was made with it in doubt.
+        guard together.count == 1 else { return nil }
+        if !change.isCreation, !change.wasInCreation { return "and can be sent again without harm" }
+        return isFindable(change) ? "and what it made could be found" : nil
+    }
+
+    /// Whether what a change makes, or the creation that it was put into, can be found again by a value that nothing else has.
+    private func isFindable(_ change: Ledger.Change) -> Bool {
+        change.isFindable || change.wasInCreation && changes[change.born]?.isFindable ?? false
     }
 
     // MARK: What its user had seen
@@ -192,9 +219,17 @@ private struct Judge {
 
     // MARK: What became of it
 
-    /// Whether the service said no, or had another version than the one that the change was made of.
+    /// Whether the service said no, or had another version than the one that the change was made of, or one that was made
+    /// together with it.
     private func wasRefused(_ change: Ledger.Change) -> Bool {
-        history.refusals.contains(change.mark) || change.conflicts.contains { history.acts[$0] != nil }
+        ([change] + mates(of: change)).contains { change in
+            history.refusals.contains(change.mark) || change.conflicts.contains { history.acts[$0] != nil }
+        }
+    }
+
+    /// The changes that were in the error archive with another one, of the same change set.
+    private func mates(of change: Ledger.Change) -> [Ledger.Change] {
+        change.mates.compactMap { changes[Ledger.name($0, change.client)] }
     }
 
     /// Whether it is known why a change that was made here did not act.
@@ -238,6 +273,54 @@ private struct Judge {
     }
 }
 
+/// What was made together.
+extension Judge {
+    /// What is wrong with changes that were to be made together or not at all, as sentences: those of each transaction, and those
+    /// that the service was sent as one.
+    fileprivate func problemsOfSets(in changes: [Ledger.Change]) -> [String] {
+        var transactions: [[Int]: [Ledger.Change]] = [:]
+        for change in changes {
+            if let transaction = change.transaction {
+                transactions[[change.client, transaction], default: []].append(change)
+            }
+        }
+        let sent = history.changeSets.map { marks in
+            // Several clients may delete one row, and only what else they change tells whose this is.
+            let client = marks.lazy.compactMap { self.changes[$0]?.client }.first
+            return marks.compactMap { mark in client.flatMap { self.changes[Ledger.name(mark, $0)] } }
+        }
+        return Set((transactions.values + sent).compactMap { problem(ofSet: $0) }).sorted()
+    }
+
+    /// What is wrong with changes that were to be made together, as a sentence.
+    private func problem(ofSet changes: [Ledger.Change]) -> String? {
+        let telling = changes.filter(isTelling)
+        let made = telling.filter(hasActed)
+        let missing = telling.first { change in
+            // Who gives a part up and keeps another has decided so.
+            !hasActed(change) && (!change.isGivenUp || made.contains(where: \.isGivenUp))
+        }
+        guard let missing, let other = made.first else { return nil }
+        return "\(missing.mark) of client \(missing.client), \(missing.text), did not act, "
+            + "and \(other.mark), which was made together with it, did"
+    }
+
+    private func hasActed(_ change: Ledger.Change) -> Bool { history.acts[change.mark].map { $0.count > 0 } ?? false }
+
+    /// Whether it tells of what was made together with a change that this one acted or did not.
+    private func isTelling(_ change: Ledger.Change) -> Bool {
+        if neverWas(change.born) { return false }
+        if change.isDeletion {
+            // It may have been done by others, or by the same client at another time.
+            let isOfOthers = changes.values.contains { $0.mark == change.mark && $0.client != change.client }
+            return change.timesMade == 1 && !isOfOthers && !history.deletedByOthers.contains(change.born)
+        }
+        guard !hasActed(change), change.mayBeFolded || change.isTakenUp else { return true }
+        // What took it up may have left what it was made together with, or be part of that.
+        return !ofEntity(of: change).contains { $0.order > change.order }
+    }
+}
+
 /// What a service did in a run.
 struct ServiceHistory: Sendable {
     /// What was made of each change, by its mark.
@@ -248,6 +331,8 @@ struct ServiceHistory: Sendable {
     var refusals: Set<String> = []
     /// The marks of changes that it was sent again when it had forgotten what it was sent before.
     var forgotten: Set<String> = []
+    /// The marks of changes that it was sent to be made together or not at all, and did not refuse to take so.
+    var changeSets: Set<[String]> = []
     /// The marks that rows were born with which another program than its clients deleted.
     var deletedByOthers: Set<String> = []
 }

@@ -14,6 +14,13 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     /// Whether it keeps a change from being put over a version that has another ETag than the one it is sent with; else it
     /// gives ETags and does not heed them.
     public var heedsETags = true
+    /// Whether it takes several requests in one message.
+    public var hasBatches = true
+    /// Whether it takes several changes as one, which are made together or not at all; else it refuses a batch that asks for
+    /// that, although its metadata do not say so.
+    public var hasChangeSets = true
+    /// Whether it makes none of several changes where it refuses one of them; else it makes those before that.
+    public var keepsChangeSetsWhole = true
 
     /// Makes one that can do everything.
     public init() {}
@@ -22,6 +29,7 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     public var description: String {
         let lacks = [
             hasETags ? nil : "ETags", hasDeltaLinks ? nil : "delta links", isRepeatable ? nil : "repeatable requests",
+            !hasBatches ? "batches" : hasChangeSets ? nil : "change sets",
         ].compactMap(\.self)
         return lacks.isEmpty ? "able" : "without " + lacks.joined(separator: ", ")
     }
@@ -31,6 +39,32 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
 struct LesserService: ODataProvider {
     let base: any ODataProvider
     let ability: ServiceAbility
+    let model: EntityDataModel
+
+    init(base: any ODataProvider, ability: ServiceAbility) async throws {
+        self.base = base
+        self.ability = ability
+        model = try Self.model(try await base.model, ability)
+    }
+
+    private static func model(_ model: EntityDataModel, _ ability: ServiceAbility) throws -> EntityDataModel {
+        let hidesRepeatability = !ability.isRepeatable && ability.isHonest
+        guard hidesRepeatability || !ability.hasBatches else { return model }
+        var schemas = model.schemas
+        for index in schemas.indices {
+            if hidesRepeatability {
+                schemas[index].container?.annotations.removeAll { $0.term.hasPrefix("Org.OData.Repeatability") }
+            }
+            if !ability.hasBatches {
+                let isSupported = AnnotationExpression.constant(kind: "Bool", text: "false")
+                schemas[index].container?.annotations.append(
+                    Annotation(
+                        term: "Org.OData.Capabilities.V1.BatchSupport",
+                        value: .record(type: nil, properties: [.init(name: "Supported", value: isSupported)])))
+            }
+        }
+        return try EntityDataModel(schemas: schemas)
+    }
 
     var capabilities: ServiceCapabilities? {
         var capabilities = base.capabilities
@@ -39,18 +73,29 @@ struct LesserService: ODataProvider {
         return capabilities
     }
 
-    var model: EntityDataModel {
-        get async throws {
-            guard !ability.isRepeatable, ability.isHonest else { return try await base.model }
-            var schemas = try await base.model.schemas
-            for index in schemas.indices {
-                schemas[index].container?.annotations.removeAll { $0.term.hasPrefix("Org.OData.Repeatability") }
-            }
-            return try EntityDataModel(schemas: schemas)
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        guard case .batch(let items) = request.body else { return lessened(try await base.execute(lessened(request))) }
+        guard ability.hasBatches else { throw ODataError.notFound("$batch") }
+        guard ability.hasChangeSets || items.allSatisfy({ $0.atomicityGroup == nil }) else {
+            throw ODataError.notImplemented("A change set")
         }
+        var request = request
+        request.body = .batch(
+            items.map { item in
+                var item = item
+                item.request = lessened(item.request)
+                return ability.keepsChangeSetsWhole ? item : Self.alone(item)
+            })
+        var response = try await base.execute(request)
+        guard case .batch(var results) = response.body else { return response }
+        for index in results.indices { results[index].result = results[index].result.map(lessened) }
+        if !ability.keepsChangeSetsWhole { results = Self.refusals(in: results, of: items) }
+        response.body = .batch(results)
+        return response
     }
 
-    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+    /// A request without what the service cannot do.
+    private func lessened(_ request: ODataRequest) -> ODataRequest {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
         if !ability.isRepeatable { request.repeatability = nil }
@@ -60,7 +105,12 @@ struct LesserService: ODataProvider {
             // What is encoded already cannot be taken out any more.
             request.format = nil
         }
-        var response = try await base.execute(request)
+        return request
+    }
+
+    /// An answer without what the service cannot do.
+    private func lessened(_ response: ODataResponse) -> ODataResponse {
+        var response = response
         if !ability.isRepeatable { response.repeatabilityResult = nil }
         guard !ability.hasETags else { return response }
         response.etag = nil
@@ -74,5 +124,24 @@ struct LesserService: ODataProvider {
         default: break
         }
         return response
+    }
+
+    // MARK: Breaking change sets
+
+    /// A change of a set as one for itself, known by an identification of its own.
+    private static func alone(_ item: BatchItem) -> BatchItem {
+        var item = item
+        item.atomicityGroup = nil
+        item.request.repeatability?.requestID += "-\(item.id)"
+        return item
+    }
+
+    /// What is said of changes of which one was refused: that all were.
+    private static func refusals(in results: [BatchResult], of items: [BatchItem]) -> [BatchResult] {
+        let refusal = results.lazy.compactMap { result in
+            if case .failure(let error) = result.result { error } else { nil }
+        }.first
+        guard let refusal else { return results }
+        return items.map { BatchResult(id: $0.id, result: .failure(refusal)) }
     }
 }

@@ -14,20 +14,57 @@ extension SimulatedClient {
     /// The mark of what had been done to the entity, where a change was refused since it was made of another version.
     static func conflict(of request: QueuedRequest, born: String) -> String? {
         guard let failure = request.failure, failure.isConflict, let base = request.base else { return nil }
-        guard let theirs = failure.theirs else { return Ledger.deletion(of: born) }
-        return theirs["Mark"] == base["Mark"] ? nil : text(theirs["Mark"])
+        guard let theirs = failure.theirs else {
+            // Of a change set, others than this one may be in conflict.
+            return failure.conflict == .deleted ? Ledger.deletion(of: born) : nil
+        }
+        guard theirs["Mark"] == base["Mark"] else { return text(theirs["Mark"]) }
+        // What a change of the same client has left to others is in conflict with those behind it.
+        let isLeft = base.shape.properties.map(\.name).contains { name in
+            guard SimulatedService.isContent(name), let before = base[name], let other = theirs[name] else {
+                return false
+            }
+            return before != other
+        }
+        return isLeft ? text(theirs["Mark"]) : nil
     }
 
-    /// The requests of the same rows as some, and of those that wait for one of theirs: what goes when those rows are taken
-    /// back.
-    static func goingWith(_ chosen: [QueuedRequest], of all: [QueuedRequest]) -> [QueuedRequest] {
+    /// The requests of the same rows as some, of those that wait for one of theirs, and of those that are in one change set
+    /// with one: what may go when those rows are taken back.
+    ///
+    /// - Parameter changeSets: The names of the change sets of requests, by their numbers.
+    static func goingWith(
+        _ chosen: [QueuedRequest], of all: [QueuedRequest], _ changeSets: [Int64: String]
+    ) -> [QueuedRequest] {
         var rows = Set(chosen.map { QueuedRow(of: $0) })
         while true {
             let ids = Set(all.filter { rows.contains(QueuedRow(of: $0)) }.map(\.id))
-            let waiting = all.filter { !ids.contains($0.id) && !ids.isDisjoint(with: $0.dependsOn) }
-            guard !waiting.isEmpty else { return all.filter { ids.contains($0.id) } }
-            rows.formUnion(waiting.map { QueuedRow(of: $0) })
+            let names = Set(ids.compactMap { changeSets[$0] })
+            let others = all.filter { request in
+                guard !ids.contains(request.id) else { return false }
+                return !ids.isDisjoint(with: request.dependsOn)
+                    || changeSets[request.id].map(names.contains) ?? false
+            }
+            guard !others.isEmpty else { return all.filter { ids.contains($0.id) } }
+            rows.formUnion(others.map { QueuedRow(of: $0) })
         }
+    }
+
+    /// The requests of the change set that one is in, itself among them.
+    static func together(
+        with request: QueuedRequest, of all: [QueuedRequest], _ changeSets: [Int64: String]
+    ) -> [QueuedRequest] {
+        guard let name = changeSets[request.id] else { return [request] }
+        return all.filter { changeSets[$0.id] == name }
+    }
+
+    /// The names of the change sets of requests, by their numbers, as the store tells them to an app.
+    static func changeSets(in store: OfflineODataProvider) async throws -> [Int64: String] {
+        var names: [Int64: String] = [:]
+        for entity in try await store.entities("RequestQueue?$filter=ChangeSet ne null&$select=RequestID,ChangeSet") {
+            if case .integer(let id)? = entity["RequestID"] { names[id] = text(entity["ChangeSet"]) }
+        }
+        return names
     }
 
     /// The mark of the change that has met another version.
@@ -38,13 +75,16 @@ extension SimulatedClient {
 
     /// The requests that go where the service's version of an entity counts.
     static func goingFor(
-        _ versions: ConflictVersions, _ mark: String, of all: [QueuedRequest]
+        _ versions: ConflictVersions, _ mark: String, of all: [QueuedRequest], _ changeSets: [Int64: String]
     ) -> [QueuedRequest] {
         let ofEntity = all.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
         // What was deleted there is given up with all its changes, and so is a change that is the only one; else the
         // others stay.
-        guard versions.theirs != nil, ofEntity.count != 1 else { return goingWith(ofEntity, of: all) }
-        return [ofEntity.first { Self.mark(of: $0) == mark } ?? ofEntity.first].compactMap(\.self)
+        guard versions.theirs != nil, ofEntity.count != 1 else { return goingWith(ofEntity, of: all, changeSets) }
+        guard let request = ofEntity.first(where: { Self.mark(of: $0) == mark }) ?? ofEntity.first else { return [] }
+        // What was to be made together is given up together.
+        let together = together(with: request, of: all, changeSets)
+        return together.count == 1 ? together : goingWith(together, of: all, changeSets)
     }
 
     /// A change without what others have changed too, and the names of that. Its mark stays, so that it can be told from others.

@@ -2,6 +2,7 @@ import EncryptedSQLite
 import FaultInjection
 import Foundation
 import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -17,6 +18,8 @@ enum Action: Sendable {
     case createStep
     case update
     case delete
+    /// Several edits in one transaction.
+    case together
     case undo
     case settleArchive
     case refreshMetadata
@@ -31,14 +34,16 @@ actor SimulatedClient {
     private let service: SimulatedService
     private let time: VirtualTime
     private let clock: ClientClock
-    private let ledger: Ledger
-    private let folds: Bool
+    let ledger: Ledger
+    let folds: Bool
     private let isCareful: Bool
-    private let correlates: Bool
+    let correlates: Bool
     private let queries: [DefiningQuery]
-    private var numbers: SeededNumbers
+    var numbers: SeededNumbers
     private var life = 0
-    private var marks = 0
+    private(set) var marks = 0
+    /// How many transactions it has begun.
+    var transactions = 0
 
     private var store: OfflineODataProvider?
     private var wire: SimulatedWire?
@@ -47,13 +52,15 @@ actor SimulatedClient {
     private var formerDisk: FaultDisk?
     private var formerDiskFaults: [Fault] = []
     /// What was promised and is not so.
-    private(set) var violations: [String] = []
+    var violations: [String] = []
     /// The marks of changes that were lost on purpose.
     private(set) var lost: [String] = []
     /// How often it took up metadata that were new to it.
     private(set) var migrations = 0
     /// What was in the queue when it was last looked at, by number.
     private var known: [Int64: Sighting] = [:]
+    /// The names of the change sets of what was in the queue then, by number.
+    private var changeSets: [Int64: String] = [:]
 
     /// A request as it was seen in the queue.
     private struct Sighting {
@@ -95,7 +102,7 @@ actor SimulatedClient {
         self.wire = wire
         store = try await OfflineODataProvider.create(
             at: folder, protection: .encrypted(.key(key)), serviceRoot: SimulatedService.root,
-            remote: Self.client(wire), queries: queries,
+            remote: client(wire), queries: queries,
             options: options())
     }
 
@@ -140,23 +147,31 @@ actor SimulatedClient {
     }
 
     private func open() async throws {
-        let wire = wire
+        let (wire, format) = (wire, batchFormat)
         store = try await OfflineODataProvider.open(
             at: folder, protection: .encrypted(.key(key)), options: options(),
-            connect: { _, _ in try wire.map { try Self.client($0) } })
+            connect: { _, _ in try wire.map { try Self.client($0, speaking: nil, format) } })
     }
 
     /// A client without retries of its own: those would wait in the time of the machine.
     ///
     /// - Parameter model: The model that it speaks; read from the service unless it is given.
+    private func client(_ wire: SimulatedWire, speaking model: EntityDataModel? = nil) throws -> ODataClient {
+        try Self.client(wire, speaking: model, batchFormat)
+    }
+
     private static func client(
-        _ wire: SimulatedWire, speaking model: EntityDataModel? = nil
+        _ wire: SimulatedWire, speaking model: EntityDataModel?, _ format: BatchFormat
     ) throws -> ODataClient {
         let root = SimulatedService.root
         return try ODataClient(
             serviceRoot: root,
-            transport: HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none)), model: model)
+            transport: HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none)), model: model,
+            configuration: .init(batchFormat: format))
     }
+
+    /// How it writes batches: every second client in either way.
+    private var batchFormat: BatchFormat { number % 2 == 0 ? .multipart : .json }
 
     func breakDisk() {
         guard let disk else { return }
@@ -224,6 +239,7 @@ actor SimulatedClient {
                 try await create("Steps", ["TaskId": task["Id"] ?? .null, "Title": "New"], in: task, store)
             case .update: try await update(store)
             case .delete: try await delete(store)
+            case .together: try await changeTogether(store)
             case .undo: try await undo(store)
             case .settleArchive: try await settleArchive(store, isFinal: false)
             case .refreshMetadata: try await refreshMetadata(store)
@@ -258,9 +274,9 @@ actor SimulatedClient {
 
     /// Takes up the metadata that the service has now, as an app does: with a connection that speaks them.
     private func refreshMetadata(_ store: OfflineODataProvider) async throws {
-        let wire = wire
+        let (wire, format) = (wire, batchFormat)
         let refresh = try await store.refreshMetadata { _, model in
-            try wire.map { try Self.client($0, speaking: model) }
+            try wire.map { try Self.client($0, speaking: model, format) }
         }
         self.store = refresh.store
         guard !refresh.differences.isEmpty else { return }
@@ -270,7 +286,7 @@ actor SimulatedClient {
         for request in refresh.refused { violations.append("client \(number) has no place any more for \(request)") }
     }
 
-    private func newMark() -> String {
+    func newMark() -> String {
         marks += 1
         return "c\(number)-\(marks)"
     }
@@ -299,6 +315,20 @@ actor SimulatedClient {
         let set = ["Places", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         guard let row = try await pick(set, store, prefersContested: true) else { return }
         let mark = newMark()
+        let changed = newValues(of: row, in: set, mark)
+        let url = Self.url(set, row)
+        let provider = maker(store)
+        try await change(mark, of: row, setting: changed, "update \(url)") {
+            _ = try await provider.execute(
+                ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
+        }
+        let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
+        if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
+        if !isCareful, lost.isEmpty { try await lose(mark, store) }
+    }
+
+    /// What an update sets.
+    func newValues(of row: Entity, in set: String, _ mark: String) -> [String: ODataValue] {
         var properties: [String: ODataValue] = ["Mark": .string(mark)]
         switch set {
         case "Places": properties["Name"] = .string("Name \(mark)")
@@ -309,16 +339,7 @@ actor SimulatedClient {
         // What the service got since, as far as its metadata were taken up, and whether it is loaded yet or not.
         let extras = row.shape.properties.map(\.name).filter(SimulatedService.isExtra)
         if let extra = extras.randomElement(using: &numbers) { properties[extra] = .string("\(extra) \(mark)") }
-        let changed = properties
-        let url = Self.url(set, row)
-        let provider = maker(store)
-        try await change(mark, of: row, setting: changed, "update \(url)") {
-            _ = try await provider.execute(
-                ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
-        }
-        let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
-        if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
-        if !isCareful, lost.isEmpty { try await lose(mark, store) }
+        return properties
     }
 
     /// Loses a change that is acknowledged, as a broken engine would: nobody is told.
@@ -342,8 +363,10 @@ actor SimulatedClient {
 
     /// The store, for a change that now and then is one of those whose answers need not have the entity.
     private func maker(_ store: OfflineODataProvider) -> any ODataProvider {
-        Int.random(in: 0..<4, using: &numbers) == 0 ? store.changing(ChangeOptions(prefersNoContent: true)) : store
+        wantsNoContent() ? store.changing(ChangeOptions(prefersNoContent: true)) : store
     }
+
+    func wantsNoContent() -> Bool { Int.random(in: 0..<4, using: &numbers) == 0 }
 
     /// Makes a change of a row that is there and notes whether it was acknowledged.
     private func change(
@@ -363,23 +386,31 @@ actor SimulatedClient {
         let change = Ledger.Change(
             mark: mark, client: number, text: what, born: born, parent: parent, base: base, values: values,
             mayBeFolded: folds)
-        ledger.begin(change)
+        try await make([change], body)
+    }
+
+    /// Makes changes that are made together or not at all, and notes whether they were acknowledged.
+    func make(_ changes: [Ledger.Change], _ body: () async throws -> Void) async throws {
+        func note(_ edit: (inout Ledger.Change) -> Void) {
+            for change in changes { ledger.note(change.mark, of: number, edit) }
+        }
+        for change in changes { ledger.begin(change) }
         do {
             try await body()
-            ledger.note(mark, of: number) { $0.isAcknowledged = true }
+            note { $0.isAcknowledged = true }
         } catch let error as ODataError where error.status < 500 {
             // Refused by the store itself: it must never act, unless somebody else does the same.
-            if !change.isDeletion { ledger.note(mark, of: number) { $0.isRefused = true } }
+            note { if !$0.isDeletion { $0.isRefused = true } }
             throw error
         } catch {
             // The store failed, perhaps behind the moment from which on the change is there.
-            ledger.note(mark, of: number) { $0.isUncertain = true }
+            note { $0.isUncertain = true }
             throw error
         }
     }
 
     /// - Parameter prefersContested: Whether half of the time it is one of the few rows that everybody changes.
-    private func pick(
+    func pick(
         _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
     ) async throws -> Entity? {
         let rows = try await store.entities("\(set)?$orderby=Born,Id")
@@ -390,7 +421,7 @@ actor SimulatedClient {
         return rows.randomElement(using: &numbers)
     }
 
-    private static func url(_ set: String, _ row: Entity) -> String {
+    static func url(_ set: String, _ row: Entity) -> String {
         set == "Places" ? "\(set)('\(text(row["Id"]))')" : "\(set)(\(text(row["Id"])))"
     }
 
@@ -401,8 +432,10 @@ actor SimulatedClient {
             giveUp(before)
             try await store.undoAll()
         } else {
-            giveUp(Self.goingWith([request], of: before))
-            try await store.undo([try ODataURL(parsing: request.entityText)])
+            giveUp(Self.goingWith([request], of: before, changeSets))
+            // Of what was made together, a part is not taken back unless all of it may be.
+            let takesOthers = changeSets[request.id] != nil && Bool.random(using: &numbers)
+            try await store.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
         }
     }
 
@@ -412,14 +445,19 @@ actor SimulatedClient {
     private func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
         let status = try await store.status()
         let requests = status.pending + status.failed
+        changeSets = transactions == 0 || requests.isEmpty ? [:] : try await Self.changeSets(in: store)
         var seen: [Int64: Sighting] = [:]
         for request in requests {
             let mark = Self.mark(of: request)
+            let mates = Self.together(with: request, of: status.failed, changeSets)
+                .filter { $0.id != request.id && $0.state == request.state }.map(Self.mark)
             seen[request.id] = Sighting(
                 mark: mark, row: QueuedRow(of: request), wasRefused: request.state == .refused)
             ledger.note(mark, of: number) {
                 $0.isGivenUp = false
+                $0.mates.formUnion(mates)
                 if request.state == .inDoubt { $0.wasInDoubt = true }
+                if request.kind == .create { $0.wasInCreation = true }
                 guard request.state == .refused else { return }
                 $0.wasArchivedAsRefused = true
                 if let conflict = Self.conflict(of: request, born: $0.born) { $0.conflicts.insert(conflict) }
@@ -446,9 +484,10 @@ actor SimulatedClient {
             // One settled before may have taken this one with it, or made its entity one with another.
             let before = try await queued(store)
             guard let request = try await store.status().failed.first(where: { $0.id == id }) else { continue }
+            let together = Self.together(with: request, of: before, changeSets)
             if request.state == .inDoubt {
-                let (count, key) = try await service.act(Self.mark(of: request))
-                if count == 0 {
+                let (hasActed, key) = try await act(of: request, among: together)
+                if !hasActed {
                     try await store.retry([request.id])
                 } else if request.kind == .create, let key, let shape = store.model.shape(ofSet: request.entitySet) {
                     let value: ODataValue = request.entitySet == "Places" ? .string(key) : .integer(Int64(key) ?? 0)
@@ -458,7 +497,8 @@ actor SimulatedClient {
                     try await store.accept([request.id])
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
-                if request.failure?.isConflict == true {
+                // What was refused together is sent again together.
+                for request in together where request.failure?.isConflict == true {
                     // It goes on top of the newest version that is known here, which the person sees besides.
                     let newest = try await store.original(of: try ODataURL(parsing: request.entityText))
                     ledger.note(Self.mark(of: request), of: number) {
@@ -468,14 +508,25 @@ actor SimulatedClient {
                 }
                 try await store.retry([request.id])
             } else {
-                giveUp(Self.goingWith([request], of: before))
+                giveUp(Self.goingWith(together, of: before, changeSets))
                 try await store.discard([request.id])
             }
         }
     }
 
+    /// Whether a request in doubt has acted, as the service tells, and on the row of which key.
+    private func act(
+        of request: QueuedRequest, among together: [QueuedRequest]
+    ) async throws -> (hasActed: Bool, key: String?) {
+        let (count, key) = try await service.act(Self.mark(of: request))
+        // What it was to delete, others may have deleted: what is still in doubt with it tells better.
+        let other = together.first { $0.kind != .delete && $0.state == .inDoubt }
+        guard request.kind == .delete, let other else { return (count > 0, key) }
+        return (try await service.act(Self.mark(of: other)).count > 0, key)
+    }
+
     /// The property by which what was made can be found again, by the names of the sets where the service gives the keys.
-    private static let correlations = ["Tasks": "Born", "Steps": "Born"]
+    static let correlations = ["Tasks": "Born", "Steps": "Born"]
 
     /// How changes are sent by whoever leaves every conflict to the archive.
     private func plainOptions() -> UploadOptions {
@@ -497,8 +548,9 @@ actor SimulatedClient {
             switch decisions.next() {
             case .fail: return .fail
             case .theirs:
-                if let status = try? await store?.status() {
-                    for request in Self.goingFor(versions, mark, of: status.pending + status.failed) {
+                if let store, let status = try? await store.status() {
+                    let changeSets = (try? await Self.changeSets(in: store)) ?? [:]
+                    for request in Self.goingFor(versions, mark, of: status.pending + status.failed, changeSets) {
                         ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
                     }
                 }

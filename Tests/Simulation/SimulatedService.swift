@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HTTPTypes
+import ODataFormat
 import ODataHTTP
 import ODataModel
 import ODataService
@@ -24,6 +25,8 @@ actor SimulatedService {
     private var refusals: Set<String> = []
     /// The marks of changes that came again when it had forgotten them.
     private var forgotten: Set<String> = []
+    /// The marks of changes that it was sent as change sets.
+    private var changeSets: Set<[String]> = []
     /// The marks that rows were born with which others deleted.
     private var deletedByOthers: Set<String> = []
 
@@ -44,7 +47,8 @@ actor SimulatedService {
         options.readerCount = 1
         options.now = { time.instant }
         let database = try await ServedDatabase.open(path: path, options: options)
-        return (database, ODataHandler(provider: LesserService(base: database, ability: ability)))
+        let service = try await LesserService(base: database, ability: ability)
+        return (database, ODataHandler(provider: service))
     }
 
     /// The marks that those rows were born with which everybody changes: where changes are spread, they hardly ever meet.
@@ -110,26 +114,40 @@ actor SimulatedService {
     // MARK: As a service
 
     /// Answers a message.
-    func answer(_ request: HTTPRequest, _ body: [UInt8]) async throws -> Answer {
-        let (response, stream) = await handler.handle(request, ByteStream(body))
+    func answer(_ message: Message) async throws -> Answer {
+        // Once it has acted, nothing tells any more which rows were deleted.
+        let marks = message.parts.isBatch ? try await marks(of: message) : []
+        let (response, stream) = await handler.handle(message.request, ByteStream(message.body))
         var bytes: [UInt8] = []
         while let chunk = try await stream.next() { bytes += chunk }
-        if response.status.code >= 400, let mark = try await mark(of: request, body) {
-            refusals.insert(mark)
-            let isRejected = response.headerFields[.repeatabilityResult] == "rejected"
-            if response.status.code == 412, isRejected { forgotten.insert(mark) }
+        if marks.count > 1, response.status.code < 400 { changeSets.insert(marks) }
+        let refusals = message.parts.refusals(in: response, bytes)
+        if !refusals.isEmpty {
+            // Of a change set, all are refused for one.
+            let refused = message.parts.isBatch ? marks : try await self.marks(of: message)
+            self.refusals.formUnion(refused)
+            if refusals.contains(where: \.isForgotten) { forgotten.formUnion(refused) }
         }
         return Answer(response: response, body: bytes)
     }
 
-    /// The mark of the change that a message is to make; `nil` where it makes none, or none that can be told.
-    func mark(of request: HTTPRequest, _ body: [UInt8]) async throws -> String? {
+    /// The marks of the changes that a message is to make, as far as they can be told.
+    func marks(of message: Message) async throws -> [String] {
+        var marks: [String] = []
+        for request in message.parts.requests {
+            if let mark = try await mark(of: request) { marks.append(mark) }
+        }
+        return marks
+    }
+
+    /// The mark of the change that a request is to make; `nil` where it makes none, or none that can be told.
+    private func mark(of request: BatchRequestPart) async throws -> String? {
         switch request.method {
-        case .post, .patch, .put:
-            let properties = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+        case "POST", "PATCH", "PUT":
+            let properties = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
             return properties?["Mark"] as? String
-        case .delete:
-            let path = (request.path ?? "").removingPercentEncoding ?? ""
+        case "DELETE":
+            let path = request.url.removingPercentEncoding ?? ""
             guard let open = path.firstIndex(of: "("), let close = path[open...].firstIndex(of: ")") else { return nil }
             let table = String(path[..<open].drop { $0 == "/" })
             guard ["Places", "Tasks", "Steps"].contains(table) else { return nil }
@@ -193,7 +211,8 @@ actor SimulatedService {
 
     /// What was made of each change, and what was refused.
     func history() async throws -> ServiceHistory {
-        let known = ServiceHistory(refusals: refusals, forgotten: forgotten, deletedByOthers: deletedByOthers)
+        let known = ServiceHistory(
+            refusals: refusals, forgotten: forgotten, changeSets: changeSets, deletedByOthers: deletedByOthers)
         return try await others.read { database in
             var history = known
             let rows = try Row.fetchAll(

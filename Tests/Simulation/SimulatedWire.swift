@@ -8,15 +8,20 @@ import Synchronization
 struct Message: Sendable {
     let request: HTTPRequest
     let body: [UInt8]
+    /// What it carries.
+    let parts: MessageParts
     /// Lets the client go on.
     let resume: @Sendable (Result<Answer, any Error>) -> Void
 
-    /// As a line of the trace, without what the service made of its own randomness: its tokens.
-    var text: String {
-        let path = request.path ?? ""
-        let end = path.range(of: "token=")?.upperBound ?? path.endIndex
-        return "\(request.method) \(path[..<end]) \(String(decoding: body, as: UTF8.self))"
+    init(request: HTTPRequest, body: [UInt8], resume: @escaping @Sendable (Result<Answer, any Error>) -> Void) {
+        self.request = request
+        self.body = body
+        self.resume = resume
+        parts = MessageParts(request, body)
     }
+
+    /// As a line of the trace.
+    var text: String { parts.text }
 }
 
 /// What comes back over the wire.

@@ -24,6 +24,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
         public let trace: Trace
         /// How many changes were made.
         public let changes: Int
+        /// How many of them were made together with others.
+        public let changesTogether: Int
         /// How many messages were faulty.
         public let faults: Int
         /// How many faults of disks happened.
@@ -68,8 +70,10 @@ public struct Simulation: Sendable, CustomStringConvertible {
     ///   - isHonest: Whether a service that recognises no repeated request says so.
     ///   - isCareful: Whether the clients keep every change; else each loses one and tells nobody.
     ///   - heedsETags: Whether a service that gives ETags keeps a change from being put over another version.
+    ///   - keepsChangeSetsWhole: Whether a service makes none of what is to be made together where it refuses a part.
     public init(
-        seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true, heedsETags: Bool = true
+        seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true, heedsETags: Bool = true,
+        keepsChangeSetsWhole: Bool = true
     ) {
         self.seed = seed
         self.keepsLines = keepsLines
@@ -79,6 +83,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
         ability.isRepeatable = seed % 2 == 0
         ability.isHonest = isHonest
         ability.heedsETags = heedsETags
+        ability.keepsChangeSetsWhole = keepsChangeSetsWhole
         clients = Self.happensOnce(in: 50, &numbers) ? 50 : Int.random(in: 2...5, using: &numbers)
         ability.hasDeltaLinks = !Self.happensOnce(in: 3, &numbers)
         ability.hasETags = !Self.happensOnce(in: 8, &numbers)
@@ -87,6 +92,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
         hasDiskFaults = Self.happensOnce(in: 3, &numbers)
         runSeed = numbers.next()
         correlates = Self.happensOnce(in: 2, &numbers) && !ability.isRepeatable
+        ability.hasChangeSets = !Self.happensOnce(in: 4, &numbers)
+        ability.hasBatches = ability.hasChangeSets || Self.happensOnce(in: 2, &numbers)
         self.ability = ability
     }
 
@@ -186,11 +193,12 @@ public struct Simulation: Sendable, CustomStringConvertible {
             violations += ledger.violations(
                 of: try await service.history(), hasVersions: plan.ability.hasETags,
                 isGuarded: plan.ability.hasETags || plan.ability.isRepeatable,
-                recognisesRepeats: plan.ability.isRepeatable)
+                recognisesRepeats: plan.ability.isRepeatable, hasChangeSets: plan.ability.hasChangeSets)
             try await service.close()
             return Outcome(
-                violations: violations, trace: trace, changes: ledger.count, faults: faults,
-                diskFaults: diskFaults, crashes: crashes, doubts: ledger.doubts, migrations: migrations, lost: lost)
+                violations: violations, trace: trace, changes: ledger.count, changesTogether: ledger.countTogether,
+                faults: faults, diskFaults: diskFaults, crashes: crashes, doubts: ledger.doubts, migrations: migrations,
+                lost: lost)
         }
 
         // MARK: Steps
@@ -210,13 +218,15 @@ public struct Simulation: Sendable, CustomStringConvertible {
             case 9: try await service.restart()
             case 10 where !late.isEmpty:
                 let message = late.remove(at: Int.random(in: 0..<late.count, using: &numbers))
-                let answer = try await service.answer(message.request, message.body)
+                let answer = try await service.answer(message)
                 trace.add("late \(message.text) \(answer.response.status.code)")
             default:
                 let index = Int.random(in: 0..<seats.count, using: &numbers)
                 if seats[index].message != nil, Int.random(in: 0..<8, using: &numbers) == 0 {
                     // Rule 7: editing goes on while a message is on its way.
-                    let edits: [Action] = [.createTask, .createStep, .update, .update, .delete, .undo, .settleArchive]
+                    let edits: [Action] = [
+                        .createTask, .createStep, .update, .update, .delete, .together, .undo, .settleArchive,
+                    ]
                     let edit = edits.randomElement(using: &numbers) ?? .update
                     trace.add("\(index) meanwhile \(edit) \(await seats[index].client.perform(edit))")
                 } else if let message = seats[index].message {
@@ -230,8 +240,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
         private mutating func act(_ index: Int) async throws {
             let actions: [Action] = [
                 .sync, .sync, .sync, .download, .createPlace, .createTask, .createTask, .createStep, .createStep,
-                .update, .update, .update, .update, .update, .delete, .delete, .undo, .settleArchive,
-                .refreshMetadata, .reopen,
+                .update, .update, .update, .update, .update, .delete, .delete, .together, .together, .together, .undo,
+                .settleArchive, .refreshMetadata, .reopen,
             ]
             let action = actions.randomElement(using: &numbers) ?? .sync
             trace.add("\(index) begins \(action)")
@@ -252,14 +262,14 @@ public struct Simulation: Sendable, CustomStringConvertible {
                 try await fail(index, message, "lost", .connectionLost(host: host, reason: "cut before"))
             case 2:
                 noteUnanswered(index)
-                _ = try await service.answer(message.request, message.body)
+                _ = try await service.answer(message)
                 try await fail(index, message, "unanswered", .timedOut(host: host))
             case 3 where mayActTwice(message):
-                _ = try await service.answer(message.request, message.body)
+                _ = try await service.answer(message)
                 try await deliver(message, of: index, "doubled")
             case 4:
                 noteUnanswered(index)
-                var answer = try await service.answer(message.request, message.body)
+                var answer = try await service.answer(message)
                 answer.isCut = true
                 try await give(answer, to: index, message, "cut")
             case 5 where mayActTwice(message):
@@ -271,7 +281,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
                 try await close(index, message)
             case 7: try await crash(index, .everything)
             default:
-                _ = try await service.answer(message.request, message.body)
+                _ = try await service.answer(message)
                 try await crash(index, Bool.random(using: &numbers) ? .nothing : .sectors(seed: numbers.next()))
             }
         }
@@ -284,7 +294,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             if [429, 503].contains(status), Bool.random(using: &numbers) { response.headerFields[.retryAfter] = "1" }
             if [408, 502, 504].contains(status) || status == 503 && response.headerFields[.retryAfter] == nil {
                 noteUnanswered(index)
-                if Bool.random(using: &numbers) { _ = try await service.answer(message.request, message.body) }
+                if Bool.random(using: &numbers) { _ = try await service.answer(message) }
             }
             try await give(Answer(response: response, body: []), to: index, message, "gate")
         }
@@ -306,10 +316,12 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         /// Whether the service can recognise a message that reaches it twice; else nobody can keep it from acting twice.
         private func mayActTwice(_ message: Message) -> Bool {
-            switch message.request.method {
-            case .post: plan.ability.isRepeatable
-            case .patch, .put: plan.ability.isRepeatable || plan.ability.hasETags
-            default: true
+            message.parts.requests.allSatisfy { request in
+                switch request.method {
+                case "POST": plan.ability.isRepeatable
+                case "PATCH", "PUT": plan.ability.isRepeatable || plan.ability.hasETags
+                default: true
+                }
             }
         }
 
@@ -360,9 +372,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             switch await seats[index].next() {
             case .message(let message):
                 seats[index].message = message
-                if let mark = try await service.mark(of: message.request, message.body) {
-                    seats[index].sent.insert(mark)
-                }
+                seats[index].sent.formUnion(try await service.marks(of: message))
             case .done, nil:
                 seats[index].message = nil
                 let text = try await seats[index].work?.value ?? ""
@@ -375,7 +385,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
         }
 
         private mutating func deliver(_ message: Message, of index: Int, _ how: String = "through") async throws {
-            try await give(try await service.answer(message.request, message.body), to: index, message, how)
+            try await give(try await service.answer(message), to: index, message, how)
         }
 
         private mutating func give(_ answer: Answer, to index: Int, _ message: Message, _ how: String) async throws {
@@ -425,7 +435,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
         /// All faults heal: what is late arrives, what was begun is finished, every queue drains, and everybody sees
         /// what all others did.
         private mutating func heal() async throws {
-            for message in late { _ = try await service.answer(message.request, message.body) }
+            for message in late { _ = try await service.answer(message) }
             late = []
             for index in seats.indices {
                 while let message = seats[index].message { try await deliver(message, of: index) }

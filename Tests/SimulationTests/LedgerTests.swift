@@ -30,10 +30,11 @@ struct LedgerTests {
     }
 
     private func problems(
-        _ history: ServiceHistory, hasVersions: Bool = true, recognisesRepeats: Bool = true
+        _ history: ServiceHistory, hasVersions: Bool = true, recognisesRepeats: Bool = true, hasChangeSets: Bool = true
     ) -> [String] {
         ledger.violations(
-            of: history, hasVersions: hasVersions, isGuarded: true, recognisesRepeats: recognisesRepeats)
+            of: history, hasVersions: hasVersions, isGuarded: true, recognisesRepeats: recognisesRepeats,
+            hasChangeSets: hasChangeSets)
     }
 
     @Test("One that did not act is lost, one that did is not, and one that acted twice is named")
@@ -239,6 +240,111 @@ struct LedgerTests {
         var born = history()
         born.births.insert("a")
         #expect(problems(born).count == 4)
+    }
+}
+
+@Suite("What became of changes that were made together, as the simulation judges it")
+struct LedgerOfSetsTests {
+    private let ledger = Ledger()
+
+    /// Makes a change that is given up in the end, so that nothing but what was made with it makes it missed.
+    private func change(
+        _ mark: String, born: String, of client: Int = 1, mayBeFolded: Bool = false, in transaction: Int? = nil
+    ) {
+        ledger.begin(
+            Ledger.Change(
+                mark: mark, client: client, text: "test", born: born, parent: nil, values: [:],
+                mayBeFolded: mayBeFolded, transaction: transaction))
+        ledger.note(mark, of: client) {
+            $0.isAcknowledged = true
+            $0.isGivenUp = true
+        }
+    }
+
+    /// A service at which some changes acted, once each.
+    private func problems(
+        whereActed marks: String..., sentTogether changeSets: Set<[String]> = [], hasChangeSets: Bool = true
+    ) -> [String] {
+        var history = ServiceHistory(births: ["a", "b"], changeSets: changeSets)
+        for mark in marks { history.acts[mark] = Acts(count: 1) }
+        return ledger.violations(
+            of: history, hasVersions: true, isGuarded: true, recognisesRepeats: true, hasChangeSets: hasChangeSets)
+    }
+
+    private let problem = "b1 of client 1, test, did not act, and a1, which was made together with it, did"
+
+    @Test("All of them acted or none, where the service has change sets")
+    func together() {
+        change("a1", born: "a", in: 1)
+        change("b1", born: "b", in: 1)
+        change("b2", born: "b", in: 2)
+        change("b1", born: "b", of: 2, in: 1)
+        #expect(ledger.countTogether == 3)
+        #expect(problems() == [])
+        #expect(problems(whereActed: "a1", "b1") == [])
+        #expect(problems(whereActed: "b2") == [])
+        #expect(problems(whereActed: "a1") == [problem])
+        #expect(problems(whereActed: "a1", hasChangeSets: false) == [])
+    }
+
+    @Test("So it is with what was sent together, in whichever transactions it was made")
+    func sent() {
+        change("a1", born: "a")
+        change("b1", born: "b")
+        #expect(problems(whereActed: "a1") == [])
+        #expect(problems(whereActed: "a1", sentTogether: [["a1", "b1"]]) == [problem])
+        #expect(problems(whereActed: "a1", "b1", sentTogether: [["a1", "b1"]]) == [])
+    }
+
+    @Test("One need not act that was given up while another was kept, or that a later one took up")
+    func apart() {
+        change("a1", born: "a", in: 1)
+        change("b1", born: "b", in: 1)
+        ledger.note("a1", of: 1) { $0.isGivenUp = false }
+        #expect(problems(whereActed: "a1") == [])
+        ledger.note("a1", of: 1) { $0.isGivenUp = true }
+        ledger.note("b1", of: 1) { $0.isTakenUp = true }
+        #expect(problems(whereActed: "a1") == [problem])
+        change("b2", born: "b")
+        #expect(problems(whereActed: "a1") == [])
+    }
+
+    @Test("A deletion tells nothing where others may have made it, or it was made another time")
+    func deletions() {
+        let deletion = Ledger.deletion(of: "b")
+        change("a1", born: "a", in: 1)
+        change(deletion, born: "b", in: 1)
+        #expect(problems(whereActed: "a1", sentTogether: [["a1", deletion]]).count == 1)
+        #expect(problems(whereActed: deletion).count == 1)
+        change(deletion, born: "b", of: 2)
+        #expect(problems(whereActed: deletion) == [])
+    }
+
+    @Test("One that was refused or in doubt for another one of its change set is so with reason")
+    func mates() {
+        change("a1", born: "a")
+        change("b1", born: "b")
+        ledger.note("a1", of: 1) {
+            $0.wasArchivedAsRefused = true
+            $0.mates = ["b1"]
+        }
+        #expect(problems().count == 1)
+        ledger.note("b1", of: 1) { $0.conflicts = ["theirs"] }
+        #expect(problems(whereActed: "theirs") == [])
+        ledger.note("b1", of: 1) {
+            $0.wasInDoubt = true
+            $0.wasUnanswered = true
+            $0.mates = ["a1"]
+        }
+        let history = ServiceHistory(acts: ["theirs": Acts(count: 1)])
+        func doubts(recognisingRepeats: Bool, hasChangeSets: Bool = true) -> [String] {
+            ledger.violations(
+                of: history, hasVersions: true, isGuarded: true, recognisesRepeats: recognisingRepeats,
+                hasChangeSets: hasChangeSets)
+        }
+        #expect(doubts(recognisingRepeats: false) == [])
+        #expect(doubts(recognisingRepeats: true).count == 1)
+        #expect(doubts(recognisingRepeats: true, hasChangeSets: false) == [])
     }
 }
 

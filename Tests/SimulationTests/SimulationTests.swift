@@ -18,7 +18,7 @@ private actor Runs {
 struct SimulationTests {
     /// Some runs of each kind, with everything that can be drawn but 50 clients: unoptimised code takes seconds for each.
     /// `scripts/simulate.sh` runs as many as one likes; continuous integration, those of ``seedsOfIntegration()``.
-    private static let seeds: [UInt64] = [0, 2, 4, 5, 6, 7, 11, 16, 17, 20, 23, 29]
+    private static let seeds: [UInt64] = [0, 2, 4, 5, 6, 7, 11, 12, 16, 17, 23, 29]
 
     @Test("Nothing is lost, nothing acts twice, and in the end all see the same", arguments: seeds)
     func promises(seed: UInt64) async throws {
@@ -36,6 +36,7 @@ struct SimulationTests {
             for isSo in [true, false] {
                 #expect(kind.contains { $0.ability.hasETags == isSo })
                 #expect(kind.contains { $0.ability.hasDeltaLinks == isSo })
+                #expect(kind.contains { $0.ability.hasChangeSets == isSo })
                 #expect(kind.contains { $0.folds == isSo })
                 #expect(kind.contains { $0.hasFilters == isSo })
                 #expect(kind.contains { $0.hasDiskFaults == isSo })
@@ -79,15 +80,28 @@ struct SimulationTests {
         #expect(found * 2 > lost, "\(found) of \(lost)")
     }
 
-    @Test("Wires, disks and clients failed, changes were in doubt, and new metadata were taken up")
+    @Test(
+        "What is made in part is found: where services leave what they have made of a change set before they refuse it")
+    func findsParts() async throws {
+        var isFound = false
+        for seed: UInt64 in 0..<20 where !isFound && Simulation(seed: seed).ability.hasChangeSets {
+            let violations = try await Simulation(seed: seed, keepsChangeSetsWhole: false).run().violations
+            isFound = violations.contains { $0.contains("which was made together with it") }
+        }
+        #expect(isFound)
+    }
+
+    @Test("Wires, disks and clients failed, changes were made together and in doubt, and new metadata were taken up")
     func metadata() async throws {
         var (faults, crashes, migrations, diskFaults, doubts) = ([0, 0], [0, 0], [0, 0], 0, 0)
+        var together = [0, 0]
         for seed in Self.seeds {
             let outcome = try await Runs.all.outcome(of: seed)
             let kind = Int(seed % 2)
             faults[kind] += outcome.faults
             crashes[kind] += outcome.crashes
             migrations[kind] += outcome.migrations
+            together[kind] += outcome.changesTogether
             // Where disks work, none of their faults may be counted.
             #expect(outcome.diskFaults == 0 || Simulation(seed: seed).hasDiskFaults)
             diskFaults += outcome.diskFaults
@@ -97,6 +111,7 @@ struct SimulationTests {
             #expect(faults[kind] > 0)
             #expect(crashes[kind] > 0)
             #expect(migrations[kind] > 0)
+            #expect(together[kind] > 0)
         }
         #expect(diskFaults > 0)
         #expect(doubts > 0)
@@ -126,6 +141,11 @@ struct SimulationTests {
                         }, "\(isRepeatable) \(hasETags) \(hasDeltaLinks)")
                 }
             }
+        }
+        for isRepeatable in [true, false] {
+            // Some say that they have no batches, and some refuse the change sets in them.
+            let others = abilities.filter { $0.isRepeatable == isRepeatable && !$0.hasChangeSets }
+            #expect(Set(others.map(\.hasBatches)) == [true, false])
         }
         #expect(abilities.filter(\.isRepeatable).count * 2 == runs.count)
         let large = runs.filter { $0.clients == 50 }

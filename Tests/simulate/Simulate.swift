@@ -38,7 +38,7 @@ struct Simulate: AsyncParsableCommand {
                     await Run(
                         Simulation(
                             seed: seed, keepsLines: trace, isHonest: breach != .repeats, isCareful: breach != .losses,
-                            heedsETags: breach != .versions))
+                            heedsETags: breach != .versions, keepsChangeSetsWhole: breach != .parts))
                 }
             }
             for _ in 0..<jobs { begin() }
@@ -63,6 +63,8 @@ enum Breach: String, CaseIterable, ExpressibleByArgument {
     case losses
     /// Services give ETags and heed none.
     case versions
+    /// Services leave what they have made of a change set before they refuse it.
+    case parts
 }
 
 /// A run that has ended, in whatever way.
@@ -94,6 +96,7 @@ private struct Totals: CustomStringConvertible {
     private var ended = 0
     private var events = 0
     private var changes = 0
+    private var changesTogether = 0
     private var faults = 0
     private var diskFaults = 0
     private var crashes = 0
@@ -109,6 +112,7 @@ private struct Totals: CustomStringConvertible {
         }
         events += outcome.trace.count
         changes += outcome.changes
+        changesTogether += outcome.changesTogether
         faults += outcome.faults
         diskFaults += outcome.diskFaults
         crashes += outcome.crashes
@@ -118,7 +122,7 @@ private struct Totals: CustomStringConvertible {
 
     /// One line.
     var description: String {
-        "\(runs) runs, \(events) events, \(changes) changes, \(faults) faulty messages, "
+        "\(runs) runs, \(events) events, \(changes) changes (\(changesTogether) together), \(faults) faulty messages, "
             + "\(diskFaults) disk faults, \(crashes) crashes, \(doubts) doubts, "
             + "new metadata taken up \(migrations) times: "
             + (failed == 0

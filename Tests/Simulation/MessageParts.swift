@@ -1,0 +1,61 @@
+import Foundation
+import HTTPTypes
+import ODataFormat
+
+/// The requests that a message carries: those of a batch, or itself alone.
+struct MessageParts: Sendable {
+    let requests: [BatchRequestPart]
+    let isBatch: Bool
+
+    init(_ request: HTTPRequest, _ body: [UInt8]) {
+        let path = request.path ?? ""
+        isBatch = request.method == .post && path.hasSuffix("/$batch")
+        if isBatch {
+            requests = Self.requests(of: body, as: request.headerFields[.contentType] ?? "")
+        } else {
+            requests = [BatchRequestPart(method: request.method.rawValue, url: path, body: body)]
+        }
+    }
+
+    private static func requests(of body: [UInt8], as contentType: String) -> [BatchRequestPart] {
+        var requests: [BatchRequestPart] = []
+        guard var reader = try? BatchRequestReader(contentType: contentType) else { return requests }
+        reader.append(body)
+        reader.finish()
+        while let request = try? reader.next() { requests.append(request) }
+        return requests
+    }
+
+    /// As a line of the trace, without what somebody made of a randomness of his own: the tokens of the service, and what
+    /// separates the requests of a batch.
+    var text: String {
+        let texts = requests.map { request in
+            let end = request.url.range(of: "token=")?.upperBound ?? request.url.endIndex
+            return "\(request.method) \(request.url[..<end]) \(String(decoding: request.body, as: UTF8.self))"
+        }
+        return isBatch ? "POST /$batch [\(texts.joined(separator: "; "))]" : texts.joined()
+    }
+
+    /// The statuses by which a service refused any of them, and whether it did so since it has forgotten what it was sent
+    /// before. A batch is answered with success whatever became of its requests.
+    func refusals(in response: HTTPResponse, _ body: [UInt8]) -> [(status: Int, isForgotten: Bool)] {
+        func refusal(_ status: Int, _ result: String?) -> (status: Int, isForgotten: Bool)? {
+            status < 400 ? nil : (status, status == 412 && result == "rejected")
+        }
+        if let own = refusal(response.status.code, response.headerFields[.repeatabilityResult]) {
+            // Who takes no batch of this kind has refused none of its requests.
+            return isBatch && own.status == 501 ? [] : [own]
+        }
+        guard isBatch, var reader = try? BatchResponseReader(contentType: response.headerFields[.contentType] ?? "")
+        else { return [] }
+        reader.append(body)
+        reader.finish()
+        var refusals: [(status: Int, isForgotten: Bool)] = []
+        while let answer = try? reader.next() {
+            if let refusal = refusal(answer.status, answer.headers.value(of: "Repeatability-Result")) {
+                refusals.append(refusal)
+            }
+        }
+        return refusals
+    }
+}
