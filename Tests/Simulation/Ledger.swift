@@ -153,6 +153,8 @@ private struct Judge {
         // Nor does a value tell it where others have deleted what had that.
         let deletions = history.acts[Ledger.deletion(of: change.born)]?.count ?? 0
         if isFindable(change), !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
+        // Nor is it one deletion that acted twice, where what was deleted had been made twice.
+        if change.isDeletion, history.acts[change.born].map({ $0.count >= times }) ?? false { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
         if hasVersions, let other = overwritten(by: change) {
             return "\(what) was put over \(other), which its user had not seen"

@@ -59,6 +59,17 @@ struct LedgerTests {
         #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
     }
 
+    @Test("A deletion acts once for each time that what it deletes was made")
+    func deletedTwice() {
+        let deletion = Ledger.deletion(of: "a")
+        change(deletion, born: "a")
+        var twice = history(["a": [:], deletion: [:]])
+        twice.acts[deletion]?.count = 2
+        #expect(problems(twice) == ["\(deletion) of client 1, test, acted 2 times"])
+        twice.acts["a"]?.count = 2
+        #expect(problems(twice) == [])
+    }
+
     @Test("One may act again where others deleted what it had made, and repeats are recognised by a value alone")
     func foundByValue() {
         change("a", born: "a")
