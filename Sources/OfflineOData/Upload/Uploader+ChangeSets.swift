@@ -319,7 +319,15 @@ extension Uploader {
         case 409 where error.code == "RepeatInDoubt":
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
         case 404, 410, 412, 428:
-            return try await resolve(conflicts: conflicts(in: requests, error), requests, error, way)
+            let found: [Int64: Conflict]
+            do {
+                found = try await conflicts(in: requests, error)
+            } catch {
+                // Whatever keeps us from asking, they were refused: that none has acted is known.
+                try await putBack(requests, wasSent: wasSent)
+                throw error
+            }
+            return try await resolve(conflicts: found, requests, error, way)
         case 400 where bindings == .unknown || bindings == .refused:
             // The service may not know references in bodies.
             return try await sendApart(requests)

@@ -461,6 +461,10 @@ struct Uploader: Sendable {
                 theirs = try await current(request, request.key)
             } catch let unreadable as ODataError where !unreadable.isOfCommunication {
                 return try await archive(request, .refused, error, message: error.message)
+            } catch {
+                // Whatever keeps us from asking, it was refused: that it has not acted is known.
+                try await putBack([request], wasSent: wasSent)
+                throw error
             }
             if request.kind == .delete, theirs == nil {
                 // Somebody else has deleted it: what was asked for is so.
