@@ -333,7 +333,9 @@ actor SimulatedClient {
         switch set {
         case "Places": properties["Name"] = .string("Name \(mark)")
         case "Tasks" where Bool.random(using: &numbers):
-            properties["Amount"] = .integer(Int64.random(in: 0..<100, using: &numbers))
+            let amount = Int64.random(in: 0..<100, using: &numbers)
+            // What is there already would be no change, and others' change of it none that this one meets.
+            properties["Amount"] = .integer(row["Amount"] == .integer(amount) ? (amount + 1) % 100 : amount)
         default: properties["Title"] = .string("Title \(mark)")
         }
         // What the service got since, as far as its metadata were taken up, and whether it is loaded yet or not.
