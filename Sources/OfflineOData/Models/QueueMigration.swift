@@ -126,7 +126,7 @@ struct QueueMigration {
     }
 
     private func state(of request: QueuedRequest) -> QueuedRequest.State {
-        request.state == .sending || request.state == .inDoubt ? .inDoubt : .refused
+        request.mayHaveActed || request.state == .inDoubt ? .inDoubt : .refused
     }
 
     /// The values that have no place any more, as JSON, with what the service had said.

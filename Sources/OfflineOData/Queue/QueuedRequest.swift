@@ -112,9 +112,9 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let dependsOn: [Int64]
     /// Where it stands.
     public internal(set) var state: State
-    /// `Repeatability-Request-ID`, once it was first sent.
+    /// `Repeatability-Request-ID`, once it was first sent, unless it is known not to have acted.
     public internal(set) var requestID: String?
-    /// `Repeatability-First-Sent`, once it was.
+    /// `Repeatability-First-Sent`, as long as there is one.
     public internal(set) var firstSent: String?
     /// When the change was made, or asked for again after it was refused.
     public let createdAt: String
@@ -124,6 +124,9 @@ public struct QueuedRequest: Sendable, Identifiable {
     public internal(set) var failure: Failure?
     /// What it is about besides an entity: a stream, a relation, a call.
     let detail: RequestDetail
+
+    /// Whether it was on its way, and nobody knows yet what became of it.
+    var mayHaveActed: Bool { state == .sending && requestID != nil }
 }
 
 /// What a request is about besides an entity.

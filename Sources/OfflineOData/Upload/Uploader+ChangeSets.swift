@@ -9,7 +9,7 @@ import ODataStore
 extension Uploader {
     /// Sends the requests of a change set as one.
     func send(changeSet requests: [QueuedRequest], _ way: Way = Way()) async throws -> Result {
-        let wasSent = requests.contains { $0.state == .sending }
+        let wasSent = requests.contains(where: \.mayHaveActed)
         let isRepeatable = try await database.read {
             way.isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
@@ -286,7 +286,9 @@ extension Uploader {
     private func refuse(
         changeSet requests: [QueuedRequest], _ error: ODataError, _ sending: Sending, _ way: Way
     ) async throws -> Result {
-        let (isRepeatable, wasSent, bindings) = (sending.isRepeatable, sending.wasSent, sending.bindings)
+        let (isRepeatable, bindings) = (sending.isRepeatable, sending.bindings)
+        // A refusal of who recognises a repeat is one of the first sending as well.
+        let wasSent = sending.wasSent && error.repeatabilityResult != .accepted
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // Once more without (rule 2).
@@ -319,6 +321,7 @@ extension Uploader {
         case 409 where error.code == "RepeatInDoubt":
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
         case 404, 410, 412, 428:
+            try await noteRefusal(of: requests, wasSent: wasSent)
             let found: [Int64: Conflict]
             do {
                 found = try await conflicts(in: requests, error)

@@ -144,7 +144,7 @@ struct Uploader: Sendable {
     static let maxRebases = 5
 
     func send(_ request: QueuedRequest, _ way: Way = Way()) async throws -> Result {
-        let wasSent = request.state == .sending
+        let wasSent = request.mayHaveActed
         let isRepeatable = try await database.read {
             way.isIdentified ? try ServiceKnowledge.isRepeatable(model: mapping.model, in: $0) : false
         }
@@ -208,6 +208,17 @@ struct Uploader: Sendable {
             for request in requests {
                 try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: database)
             }
+        }
+    }
+
+    /// Keeps that requests were refused while the service is still to be asked why, or the app what to do: should the process
+    /// end meanwhile, that they have not acted is known.
+    ///
+    /// - Parameter wasSent: whether one that was on its way before may have acted then.
+    func noteRefusal(of requests: [QueuedRequest], wasSent: Bool) async throws {
+        guard !wasSent else { return }
+        try await write { database in
+            for request in requests { try outcomes.queue.markUnacted(request.id, in: database) }
         }
     }
 
@@ -394,7 +405,9 @@ struct Uploader: Sendable {
     private func refuse(
         _ request: QueuedRequest, _ error: ODataError, _ attempt: Attempt, _ way: Way
     ) async throws -> Result {
-        let (isRepeatable, wasSent) = (attempt.isRepeatable, attempt.wasSent)
+        let isRepeatable = attempt.isRepeatable
+        // A refusal of who recognises a repeat is one of the first sending as well.
+        let wasSent = attempt.wasSent && error.repeatabilityResult != .accepted
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // The service says that it does not know repeatable requests: once more without (rule 2).
@@ -426,6 +439,7 @@ struct Uploader: Sendable {
             try await putBack([request], wasSent: wasSent)
             throw error
         case 412 where request.kind == .call && request.etag != nil:
+            try await noteRefusal(of: [request], wasSent: wasSent)
             return try await refuse(call: request, error, wasSent: wasSent, way)
         case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
@@ -440,6 +454,7 @@ struct Uploader: Sendable {
             whole.puts.insert(request.entitySet)
             return try await send(request.asPending, whole)
         case 400 where request.kind == .link, 409 where request.kind == .link:
+            try await noteRefusal(of: [request], wasSent: wasSent)
             guard try await isLinked(request) else { fallthrough }
             // It is there already, by our own first try or somebody else: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
@@ -451,11 +466,13 @@ struct Uploader: Sendable {
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
         case 404 where request.kind == .update, 410 where request.kind == .update:
+            try await noteRefusal(of: [request], wasSent: wasSent)
             return try await resolve(conflict: Conflict(theirs: nil, error: error), request, way)
         case 409 where error.code == "RepeatInDoubt":
             // Our own server, when it died at the wrong moment and others changed the rows since.
             return try await archive(request, .inDoubt, error, message: error.message)
         case 412, 428:
+            try await noteRefusal(of: [request], wasSent: wasSent)
             let theirs: Entity?
             do {
                 theirs = try await current(request, request.key)

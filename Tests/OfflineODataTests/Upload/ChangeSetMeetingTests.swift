@@ -29,30 +29,6 @@ struct ChangeSetMeetingTests {
             })
     }
 
-    @Test("Rule 1: is refused and in no doubt, as one change is, where nobody could ask why", arguments: [1, 2])
-    func unasked(count: Int) async throws {
-        let shop = try await Shop()
-        let (isSent, isLost) = (LockedFlag(), LockedFlag())
-        let gateway = Gateway(
-            base: PlainService(base: try shop.client()),
-            before: { request in
-                if request.method != .read { isSent.set() }
-                guard isSent.isSet, !isLost.isSet, request.method == .read else { return nil }
-                isLost.set()
-                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
-            }, after: { $1 })
-        let store = try await shop.clone(through: gateway)
-        try await store.transaction { changes in
-            for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
-        }
-        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
-        await #expect(throws: TransportError.self) { try await store.upload() }
-        #expect(isLost.isSet)
-        let failed = try await store.upload().failed
-        #expect(failed.map(\.state) == Array(repeating: .refused, count: count))
-        #expect(failed.first?.failure?.conflict == .changed)
-    }
-
     private func categoryAndProduct(_ store: OfflineODataProvider, price: Int64) async throws {
         try await store.transaction { changes in
             let category = try changes.create("Categories", ["Name": "New"])

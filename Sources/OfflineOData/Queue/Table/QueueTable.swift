@@ -134,6 +134,12 @@ struct QueueTable {
                 """, arguments: [id])
     }
 
+    /// Notes that a request which is on its way has not acted: sent again, it is a new one to the service.
+    func markUnacted(_ id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET request_id = NULL, first_sent = NULL WHERE id = ?", arguments: [id])
+    }
+
     /// Puts a change that is asked for again back: it is a new request to the service, and waits anew.
     func renew(_ id: Int64, at instant: String, in database: Database) throws {
         try database.execute(

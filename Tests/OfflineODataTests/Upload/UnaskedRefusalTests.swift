@@ -1,0 +1,123 @@
+import Foundation
+import ODataHTTP
+import ODataModel
+import ODataService
+import OfflineOData
+import Synchronization
+import Testing
+
+@Suite("What was refused where the question why was lost")
+struct UnaskedRefusalTests {
+    @Test("Rule 1: one change and a change set are refused and in no doubt", arguments: [1, 2])
+    func lost(count: Int) async throws {
+        let shop = try await Shop()
+        let (isSent, isLost) = (LockedFlag(), LockedFlag())
+        let gateway = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                if request.method != .read { isSent.set() }
+                guard isSent.isSet, !isLost.isSet, request.method == .read else { return nil }
+                isLost.set()
+                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+            })
+        let store = try await shop.clone(through: gateway)
+        try await change(count, in: store)
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        #expect(isLost.isSet)
+        expectConflict(of: count, try await store.upload().failed)
+    }
+
+    @Test(
+        "Rule 1: nor where the process ended meanwhile, and the service remembers none of it", Patience.limit,
+        arguments: [1, 2], [false, true])
+    func crashed(count: Int, wasLost: Bool) async throws {
+        let shop = try await Shop()
+        let service = ForgetfulService(base: try shop.client(), losesFirst: wasLost)
+        let store = try await shop.clone(through: service)
+        try await change(count, in: store)
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
+        if wasLost { await #expect(throws: TransportError.self) { try await store.upload() } }
+        let upload = Task { try await store.upload() }
+        for await _ in service.asked { break }
+        // What a process that ends now leaves behind.
+        let remains = shop.directory.appendingPathComponent("remains")
+        try FileManager.default.copyItem(at: shop.directory.appendingPathComponent("clone"), to: remains)
+        upload.cancel()
+        _ = await upload.result
+        let again = try await OfflineODataProvider.open(
+            at: remains.path, protection: .unencrypted, connect: { _, _ in service })
+        expectConflict(of: count, try await again.upload().failed)
+    }
+
+    private func change(_ count: Int, in store: OfflineODataProvider) async throws {
+        try await store.transaction { changes in
+            for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
+        }
+    }
+
+    private func expectConflict(of count: Int, _ failed: [QueuedRequest]) {
+        #expect(failed.map(\.state) == Array(repeating: .refused, count: count))
+        #expect(failed.first?.failure?.conflict == .changed)
+    }
+}
+
+/// A service that recognises no request any more that it has answered. The first question after a change gets no answer for
+/// as long as the test takes.
+private final class ForgetfulService: ODataProvider {
+    private struct State {
+        var answered: Set<String> = []
+        var losesNext: Bool
+        var isChanged = false
+        var isAsked = false
+    }
+
+    private let base: any ODataProvider
+    private let state: Mutex<State>
+    /// The first question after a change has come.
+    let asked: AsyncStream<Void>
+    private let told: AsyncStream<Void>.Continuation
+
+    /// - Parameter losesFirst: whether the first change is lost on the way.
+    init(base: any ODataProvider, losesFirst: Bool) {
+        self.base = base
+        state = Mutex(State(losesNext: losesFirst))
+        (asked, told) = AsyncStream.makeStream()
+    }
+
+    var model: EntityDataModel { get async throws { try await base.model } }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        if request.method == .read {
+            let isFirst = state.withLock { state in
+                guard state.isChanged, !state.isAsked else { return false }
+                state.isAsked = true
+                return true
+            }
+            if isFirst {
+                told.yield()
+                try await Task.sleep(for: .seconds(600))
+            }
+        } else {
+            try meet(request)
+        }
+        return try await base.execute(request)
+    }
+
+    private func meet(_ change: ODataRequest) throws {
+        var requests = [change]
+        if case .batch(let items) = change.body { requests = items.map(\.request) }
+        let ids = requests.compactMap { $0.repeatability?.requestID }
+        try state.withLock { state in
+            guard !state.losesNext else {
+                state.losesNext = false
+                throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+            }
+            state.isChanged = true
+            guard state.answered.isDisjoint(with: ids) else {
+                throw ODataError(status: 412, code: "Forgotten", message: "", repeatabilityResult: .rejected)
+            }
+            state.answered.formUnion(ids)
+        }
+    }
+}
