@@ -8,16 +8,15 @@ stripped() { # stripped NAME FILE
     local copy
     copy=$(mktemp)
     strip -o "$copy" "$2"
-    printf '%-52s %4d MB, without symbols %3d MB\n' "$1" $(($(stat -c %s "$2") >> 20)) $(($(stat -c %s "$copy") >> 20))
+    printf '%-52s %4d MB, without symbols %3d MB\n' "$1" $(($(stat -Lc %s "$2") >> 20)) $(($(stat -c %s "$copy") >> 20))
     rm -f "$copy"
 }
-tool=$(SCRATCH=$scratch scripts/release.sh --show-bin-path)/outpost
-stripped "outpost, with the server and the tools" "$tool"
-# As the tool is linked, with what is used of Swift's libraries: else the sizes say nothing of each other.
-build=(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" -j "${JOBS:-2}")
-if [ "$(uname)" = Linux ]; then
-    build+=(--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic)
-fi
+stripped "outpost, with the server and the tools" bin/outpost
+# As the tool is linked: else the sizes say nothing of each other.
+# shellcheck source=scripts/linking.sh
+source scripts/linking.sh
+build=(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" -j "${JOBS:-2}"
+    ${linking[@]+"${linking[@]}"})
 "${build[@]}" --product UsesOfflineOData >&2
 consumer=$("${build[@]}" --show-bin-path)/UsesOfflineOData
 stripped "a program with OfflineOData, without the server" "$consumer"

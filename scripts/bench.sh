@@ -119,7 +119,7 @@ run "Typed entities" 1 TypedBenchmarks "$bin/TypedBenchmarks" $quick
 # What a client takes has no limit in the design: it is told beside a loop that only receives.
 run "Client" 0 ClientBenchmarks "$bin/ClientBenchmarks" $quick
 run "Synchronisation" 6 SyncBenchmarks "$bin/SyncBenchmarks" $quick
-run "Start-up" 2 startup python3 Benchmarks/startup.py "$(SCRATCH=$scratch scripts/release.sh --show-bin-path)/outpost" \
+run "Start-up" 2 startup python3 Benchmarks/startup.py bin/outpost \
     "$([ -n "$quick" ] && echo 100000 || echo 1000000)"
 seconds=$SECONDS
 measured="$built, measured in $seconds s"

@@ -243,27 +243,31 @@ struct KeyTests {
     }
 }
 
-/// Counts on the process's own deriver, which no other test of this module uses.
 @Suite("Rule 32: passphrases", .serialized)
 struct PassphraseTests {
     @Test("A passphrase costs one derivation for ten unlocked and opened connections")
     func oneDerivation() throws {
-        let folder = try Folder()
-        let path = folder.path("a.db")
         let cost = try ScryptParameters(costExponent: 12, blockSize: 8, parallelization: 1)
-        let source = KeySource.passphrase(Secret("correct horse"))
-        let before = PassphraseDeriver.shared.derivationCount
-        try EncryptedDatabase.create(at: path, key: source, derivation: cost)
-        var connections: [Connection] = []
-        for _ in 0..<10 {
-            try EncryptedDatabase.unlock(at: path, with: source)
-            connections.append(try Connection.encrypted(path))
-            #expect(try connections.last?.values("SELECT count(*) FROM sqlite_schema") == ["0"])
+        // The deriver is that of the process, in which other tests may derive meanwhile: the least of some tries is ours.
+        var least = Int.max
+        for _ in 0..<5 where least > 1 {
+            let folder = try Folder()
+            let path = folder.path("a.db")
+            let source = KeySource.passphrase(Secret("correct horse"))
+            let before = PassphraseDeriver.shared.derivationCount
+            try EncryptedDatabase.create(at: path, key: source, derivation: cost)
+            var connections: [Connection] = []
+            for _ in 0..<10 {
+                try EncryptedDatabase.unlock(at: path, with: source)
+                connections.append(try Connection.encrypted(path))
+                #expect(try connections.last?.values("SELECT count(*) FROM sqlite_schema") == ["0"])
+            }
+            least = min(least, PassphraseDeriver.shared.derivationCount - before)
+            #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
+                try EncryptedDatabase.unlock(at: path, with: .passphrase(Secret("wrong horse")))
+            }
         }
-        #expect(PassphraseDeriver.shared.derivationCount == before + 1)
-        #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
-            try EncryptedDatabase.unlock(at: path, with: .passphrase(Secret("wrong horse")))
-        }
+        #expect(least == 1)
     }
 
     @Test("A key becomes a passphrase and a passphrase a key, at the standard cost")

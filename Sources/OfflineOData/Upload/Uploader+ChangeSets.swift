@@ -288,7 +288,7 @@ extension Uploader {
     ) async throws -> Result {
         let (isRepeatable, bindings) = (sending.isRepeatable, sending.bindings)
         // A refusal of who recognises a repeat is one of the first sending as well.
-        let wasSent = sending.wasSent && error.repeatabilityResult != .accepted
+        let wasSent = sending.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // Once more without (rule 2).

@@ -407,7 +407,7 @@ struct Uploader: Sendable {
     ) async throws -> Result {
         let isRepeatable = attempt.isRepeatable
         // A refusal of who recognises a repeat is one of the first sending as well.
-        let wasSent = attempt.wasSent && error.repeatabilityResult != .accepted
+        let wasSent = attempt.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
                 // The service says that it does not know repeatable requests: once more without (rule 2).

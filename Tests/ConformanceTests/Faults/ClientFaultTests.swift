@@ -176,8 +176,9 @@ private final class FaultSite: Sendable {
             }
         case .stall:
             #expect(error is TransportError, "\(fault) at request \(number): \(error.map { "\($0)" } ?? "no error")")
-            // Over a socket the request came through, and nobody heard of it.
-            #expect(state == before || state == after, "\(fault) at request \(number)")
+            // Over a socket the request came through, and nobody heard of it. Where the machine has other work, the limit of the
+            // whole may end an earlier one.
+            #expect(states[...number].contains(state), "\(fault) at request \(number)")
         case .duplicate:
             // The identification makes one of two.
             if error == nil { #expect(state == states.last, "\(fault) at request \(number)") }

@@ -158,7 +158,7 @@ import Testing
         let subject = TransportSubject { silence in
             let transport = try NIOTransport(configuration: .init(readTimeout: silence))
             let configuration = HTTPSession.Configuration(
-                redirects: .none, retry: .none, wholeTimeout: .seconds(50), cookies: nil)
+                redirects: .none, retry: .none, wholeTimeout: .seconds(600), cookies: nil)
             return try HTTPSession(transport, serviceRoot: "http://127.0.0.1/", configuration: configuration)
         }
         try await check.run(on: subject)

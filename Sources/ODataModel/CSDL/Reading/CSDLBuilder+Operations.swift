@@ -38,22 +38,21 @@ extension CSDLBuilder {
     }
 
     mutating func readParameter(_ node: Node) throws(CSDLError) -> Operation.Parameter {
-        var parameter = Operation.Parameter(
-            name: try required(node, .name, "the parameter's name"),
-            type: try requiredType(node, "the parameter's type"))
+        let name = try required(node, .name, "the parameter's name")
+        let type = try requiredType(node, "the parameter's type")
+        var (isNullable, facets) = (true, Facets())
         for index in document.attributeRange(node) {
             switch document.attributes[index].name {
-            case .nullable: parameter.isNullable = flag(document.attributes[index].value, .nullable, node) ?? true
-            case .maxLength, .precision, .scale, .srid, .unicode:
-                try readFacet(index, node, into: &parameter.facets)
+            case .nullable: isNullable = flag(document.attributes[index].value, .nullable, node) ?? true
+            case .maxLength, .precision, .scale, .srid, .unicode: try readFacet(index, node, into: &facets)
             default: break
             }
         }
-        parameter.facets.isNullabilityUnstated = leavesNullUnstated(parameter.type, node)
-        complete(&parameter.facets, of: parameter.type)
-        try check(parameter.facets, node)
-        parameter.annotations = try readAnnotations(node)
-        return parameter
+        facets.isNullabilityUnstated = leavesNullUnstated(type, node)
+        complete(&facets, of: type)
+        try check(facets, node)
+        return Operation.Parameter(
+            name: name, type: type, isNullable: isNullable, facets: facets, annotations: try readAnnotations(node))
     }
 
     /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the

@@ -63,27 +63,29 @@ extension CSDLBuilder {
     /// `Property` (OData CSDL 4.01, 7).
     private mutating func readProperty(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Property {
         let name = try required(node, .name, "the property's name")
-        var property = Property(name: name, type: try requiredType(node, "the property's type"))
+        var type = try requiredType(node, "the property's type")
+        var (isNullable, facets, defaultValue, isConcurrencyToken) = (true, Facets(), String?.none, false)
         // One walk over the attributes: most elements have no more than these two.
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .nullable: property.isNullable = flag(value, .nullable, node) ?? true
-            case .maxLength, .precision, .scale, .srid, .unicode:
-                try readFacet(index, node, into: &property.facets)
-            case .defaultValue: property.defaultValue = document.string(value)
-            case .concurrencyMode: property.isConcurrencyToken = document.string(value).lowercased() == "fixed"
+            case .nullable: isNullable = flag(value, .nullable, node) ?? true
+            case .maxLength, .precision, .scale, .srid, .unicode: try readFacet(index, node, into: &facets)
+            case .defaultValue: defaultValue = document.string(value)
+            case .concurrencyMode: isConcurrencyToken = document.string(value).lowercased() == "fixed"
             // CSDL 2 and 3 may state a collection beside the type.
-            case .collectionKind where document.string(value) != "None" && !property.type.isCollection:
-                property.type = .collection(property.type)
+            case .collectionKind where document.string(value) != "None" && !type.isCollection: type = .collection(type)
             default: break
             }
         }
-        property.facets.isNullabilityUnstated = leavesNullUnstated(property.type, node)
-        complete(&property.facets, of: property.type)
-        try check(property.facets, node)
-        property.annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
-        return property
+        facets.isNullabilityUnstated = leavesNullUnstated(type, node)
+        complete(&facets, of: type)
+        try check(facets, node)
+        // Made at the end: one that is changed on the way is copied to be returned.
+        return Property(
+            name: name, type: type, isNullable: isNullable, facets: facets, defaultValue: defaultValue,
+            isConcurrencyToken: isConcurrencyToken,
+            annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
     /// `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
@@ -106,33 +108,38 @@ extension CSDLBuilder {
                 at: node)
             target = name
         }
-        var property = NavigationProperty(name: name, target: target, isCollection: type.isCollection)
+        var (isNullable, partner, isContainment) = (true, String?.none, false)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .nullable: property.isNullable = flag(value, .nullable, node) ?? true
-            case .partner: property.partner = resolver.path(document.string(value))
-            case .containsTarget: property.isContainment = flag(value, .containsTarget, node) ?? false
+            case .nullable: isNullable = flag(value, .nullable, node) ?? true
+            case .partner: partner = resolver.path(document.string(value))
+            case .containsTarget: isContainment = flag(value, .containsTarget, node) ?? false
             default: break
             }
         }
-        property.annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
+        let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
+        var constraints: [ReferentialConstraint] = []
+        var (onDelete, onDeleteAnnotations) = (OnDeleteAction?.none, [Annotation]())
         for child in document.children(node) {
             switch document.name(child) {
             case .referentialConstraint:
-                property.constraints.append(
+                constraints.append(
                     ReferentialConstraint(
                         property: try required(child, .property, "a property path"),
                         referencedProperty: try required(child, .referencedProperty, "a property path"),
                         annotations: try readAnnotations(child)))
             case .onDelete:
-                property.onDelete = try readOnDelete(child)
-                property.onDeleteAnnotations = try readAnnotations(child)
+                onDelete = try readOnDelete(child)
+                onDeleteAnnotations = try readAnnotations(child)
             case .annotation: break
             default: warnUnknown(child, in: "NavigationProperty")
             }
         }
-        return property
+        return NavigationProperty(
+            name: name, target: target, isCollection: type.isCollection, isNullable: isNullable, partner: partner,
+            isContainment: isContainment, constraints: constraints, onDelete: onDelete,
+            onDeleteAnnotations: onDeleteAnnotations, annotations: annotations)
     }
 
     private func navigationTypeError(_ node: Node) -> CSDLError {
