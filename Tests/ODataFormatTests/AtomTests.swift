@@ -255,6 +255,20 @@ struct AtomFeedTests {
         for chunk in [1, 17, bytes.count] { #expect(try elements(bytes, chunk: chunk) == expected) }
     }
 
+    @Test(
+        "what a link is relative to decides, and what is no address is none to be relative to",
+        arguments: [
+            ("http://h/svc/", "http://h/svc/n"), ("http://h/svc/a?b=/#c/", "http://h/svc/n"),
+            ("http://h", "http://h/n"), ("http://h?q=/", "http://h/n"), ("htt#p://h/s/", "n"),
+            ("a:b?c=://d/", "n"), ("?://", "n"), ("://h/", "n"), ("svc/", "n"), ("", "n"),
+        ])
+    func bases(base: String, link: String) throws {
+        let text = """
+            <feed xmlns="http://www.w3.org/2005/Atom" xml:base="\(base)"><link rel="next" href="n"/></feed>
+            """
+        #expect(try elements(Array(text.utf8), chunk: 64) == [.finished(CollectionSummary(nextLink: link))])
+    }
+
     @Test("an entry is read as a feed of one")
     func single() throws {
         let bytes = AtomEntryWriter(model: model).document(try room("1"))

@@ -237,11 +237,14 @@ enum LinkBase {
 
     /// A URL seen from a base; as it stands where it is absolute or the base is not (RFC 3986, 5.2).
     static func resolve(_ url: String, _ base: String?) -> String {
-        guard let base, let scheme = base.firstRange(of: "://"), !isAbsolute(url), !url.isEmpty else { return url }
-        let end = base.firstIndex { $0 == "?" || $0 == "#" } ?? base.endIndex
-        let authorityEnd = base[scheme.upperBound..<end].firstIndex(of: "/") ?? end
+        guard let base, !url.isEmpty, !isAbsolute(url), isAbsolute(base), let colon = base.firstIndex(of: ":"),
+            base[colon...].hasPrefix("://")
+        else { return url }
+        let authority = base.index(colon, offsetBy: 3)
+        let end = base[authority...].firstIndex { $0 == "?" || $0 == "#" } ?? base.endIndex
+        let authorityEnd = base[authority..<end].firstIndex(of: "/") ?? end
         if url.hasPrefix("?") || url.hasPrefix("#") { return base[..<end] + url }
-        if url.hasPrefix("//") { return base[..<scheme.lowerBound] + ":" + url }
+        if url.hasPrefix("//") { return base[...colon] + url }
         if url.hasPrefix("/") { return base[..<authorityEnd] + url }
         guard let slash = base[authorityEnd..<end].lastIndex(of: "/") else { return base[..<end] + "/" + url }
         return base[...slash] + url

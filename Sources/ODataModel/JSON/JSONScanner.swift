@@ -246,11 +246,14 @@ public struct JSONScanner {
             guard start + index < bytes.count else { throw end(expected.description) }
             guard bytes[start + index] == text.utf8Start[index] else { throw unexpected(expected.description) }
         }
-        offset = start + text.utf8CodeUnitCount
-        if offset < bytes.count, Self.continuesWord(bytes[offset]) {
-            offset = start
-            throw unexpected(expected.description)
+        let behind = start + text.utf8CodeUnitCount
+        if behind < bytes.count {
+            guard !Self.continuesWord(bytes[behind]) else { throw unexpected(expected.description) }
+        } else if !isComplete {
+            // The word may go on.
+            throw end(expected.description)
         }
+        offset = behind
         needsComma = true
     }
 

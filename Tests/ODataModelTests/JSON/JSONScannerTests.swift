@@ -114,6 +114,16 @@ struct JSONScannerTests {
         }
     }
 
+    @Test("waits for what may go on with a word", arguments: ["null", "true", "false"])
+    func cutWord(word: String) {
+        #expect(jsonError(Array(word.utf8)) == nil)
+        #expect(jsonError(Array(word.utf8), isComplete: false)?.reason == .needsMoreData)
+        #expect(jsonError(Array((word + ",").utf8), isComplete: false)?.reason != .needsMoreData)
+        let longer = jsonError(Array((word + "t").utf8))
+        #expect(longer?.position.offset == 0)
+        #expect(longer == jsonError(Array((word + "t").utf8), isComplete: false))
+    }
+
     @Test("waits for the rest of a byte order mark, and takes no part of one for a value")
     func cutMark() {
         let text: [UInt8] = [0xEF, 0xBB, 0xBF, UInt8(ascii: "7")]
