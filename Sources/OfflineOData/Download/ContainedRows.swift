@@ -138,12 +138,9 @@ private struct ContainedChanges {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
             if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
         }
-        return try before.deletedRowID(
-            set: table.set, key: key, shape: table.shape, in: database,
-            where: { rowID in
-                try queue.requests(set: table.set, rowID: rowID, in: database)
-                    .contains { $0.detail.parentRow == parent }
-            })
+        return try before.deletedRows(of: table, in: database)[key]?.first { rowID in
+            try queue.requests(set: table.set, rowID: rowID, in: database).contains { $0.detail.parentRow == parent }
+        }
     }
 
     /// Renews the back-end version of a row, and puts the changes on top of it again.

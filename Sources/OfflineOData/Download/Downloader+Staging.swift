@@ -37,14 +37,13 @@ extension Downloader {
                 try Bool.fetchOne(
                     database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
                     arguments: [table.set]) ?? false
+            let deleted = hasLocalChanges ? try before.deletedRows(of: table, in: database) : [:]
             var compared = Compared()
             for entity in entities {
                 let found = try loader.compare(entity)
                 if let found {
                     compared.seen.append(found.rowID)
-                } else if hasLocalChanges, let key = entity.key,
-                    let rowID = try before.deletedRowID(set: table.set, key: key, shape: table.shape, in: database)
-                {
+                } else if let key = entity.key, let rowID = deleted[key]?.first {
                     compared.seen.append(rowID)
                 }
                 if let found, found.change == .unchanged, try isHeld(found, by: query.id, table, in: database),

@@ -38,6 +38,8 @@ struct RowApplier {
     /// The rows that contain what has changes, and those at an end of a relation that waits.
     private let containers: Set<Int64>
     private(set) var counts = Counts()
+    /// The rows that were deleted here, once one may be meant.
+    private var deletedRows: [EntityKey: [Int64]]?
 
     init(table: TableStorage, mapping: StorageMapping, query: Int64, in database: Database) throws {
         self.table = table
@@ -205,12 +207,15 @@ struct RowApplier {
 
     /// The row of a service's entity, when it has local changes, one deleted here included. What was made here and has the key
     /// for a temporary one is another entity, which gives way.
-    private func changedRow(_ key: EntityKey) throws -> Int64? {
+    private mutating func changedRow(_ key: EntityKey) throws -> Int64? {
         if let rowID = try loader.find(key) {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
             if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
+            deletedRows = nil
         }
-        return try before.deletedRowID(set: table.set, key: key, shape: table.shape, in: database)
+        let deleted = try deletedRows ?? before.deletedRows(of: table, in: database)
+        deletedRows = deleted
+        return deleted[key]?.first
     }
 
     /// Renews the before image, then puts the local changes on top of it again.

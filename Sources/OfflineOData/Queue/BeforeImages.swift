@@ -69,36 +69,41 @@ struct BeforeImages {
         set: String, key: EntityKey, shape: Shape, in database: Database,
         where isWanted: (Int64) throws -> Bool = { _ in true }
     ) throws -> Int64? {
-        try rowID(
-            "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
-            set: set, key: key, shape: shape, in: database, where: isWanted)
-    }
-
-    /// The row that is meant where a download brings an entity whose key is in no table: one that was deleted here. It has no
-    /// back-end version when it had left all results since, and is known by the key that its deletion names.
-    func deletedRowID(
-        set: String, key: EntityKey, shape: Shape, in database: Database,
-        where isWanted: (Int64) throws -> Bool = { _ in true }
-    ) throws -> Int64? {
-        try rowID(
-            """
-            SELECT b.row_id, COALESCE(b.entity, q.entity_key) AS entity FROM outpost_before AS b
-            LEFT JOIN outpost_queue AS q
-                ON b.entity IS NULL AND q.entity_set = b.entity_set AND q.row_id = b.row_id AND q.kind = 'delete'
-            WHERE b.entity_set = ? AND COALESCE(b.entity, q.entity_key) IS NOT NULL
-            """, set: set, key: key, shape: shape, in: database, where: isWanted)
-    }
-
-    private func rowID(
-        _ candidates: String, set: String, key: EntityKey, shape: Shape, in database: Database,
-        where isWanted: (Int64) throws -> Bool
-    ) throws -> Int64? {
-        let rows = try Row.fetchCursor(database, sql: candidates, arguments: [set])
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
+            arguments: [set])
         while let row = try rows.next() {
             guard try snapshots.decode(row["entity"] as Data, shape: shape).key == key, try isWanted(row["row_id"])
             else { continue }
             return row["row_id"]
         }
         return nil
+    }
+
+    /// The rows that were deleted here, by their keys: what a download means that brings an entity whose key is in no table.
+    /// One that had left all results since has no back-end version, and is known by the key that its deletion names.
+    func deletedRows(of table: TableStorage, in database: Database) throws -> [EntityKey: [Int64]] {
+        let isHere = table.rowID.map { id in
+            """
+            AND NOT EXISTS (
+                SELECT 1 FROM \(table.table.quotedDatabaseIdentifier) AS t
+                WHERE t.\(id.quotedDatabaseIdentifier) = b.row_id)
+            """
+        }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT b.row_id, COALESCE(b.entity, q.entity_key) AS entity FROM outpost_before AS b
+                LEFT JOIN outpost_queue AS q
+                    ON b.entity IS NULL AND q.entity_set = b.entity_set AND q.row_id = b.row_id AND q.kind = 'delete'
+                WHERE b.entity_set = ? AND COALESCE(b.entity, q.entity_key) IS NOT NULL \(isHere ?? "")
+                ORDER BY b.row_id
+                """, arguments: [table.set])
+        var result: [EntityKey: [Int64]] = [:]
+        while let row = try rows.next() {
+            guard let key = try snapshots.decode(row["entity"] as Data, shape: table.shape).key else { continue }
+            result[key, default: []].append(row["row_id"])
+        }
+        return result
     }
 }

@@ -31,6 +31,17 @@ struct QueueWorkTests {
         return store
     }
 
+    @Test("a download looks for what was deleted here once for each part of it, and not for each of its rows")
+    func newRows() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store(options: statements.options)
+        try await order(1, in: store)
+        statements.clear()
+        let report = try await store.download()
+        #expect(report.inserted > 600)
+        #expect(statements.count < 100)
+    }
+
     @Test("takes all of them back without a look at the whole queue for each")
     func undo() async throws {
         var scans: [Int] = []

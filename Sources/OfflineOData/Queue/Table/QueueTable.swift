@@ -50,9 +50,9 @@ struct QueueTable {
     }
 
     func hasRequests(set: String, rowID: Int64, in database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ? AND row_id = ?)",
-            arguments: [set, rowID]) ?? false
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ? AND row_id = ?)")
+        return try Bool.fetchOne(statement, arguments: [set, rowID]) ?? false
     }
 
     func hasRequests(ofSet set: String, in database: Database) throws -> Bool {
