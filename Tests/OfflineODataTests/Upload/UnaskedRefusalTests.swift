@@ -14,10 +14,7 @@ struct UnaskedRefusalTests {
     func lost(count: Int, wasLost: Bool) async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: try shop.client(), losesFirst: wasLost, answersLate: false)
-        let store = try await shop.clone(through: service)
-        try await change(count, in: store)
-        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
-        if wasLost { await #expect(throws: TransportError.self) { try await store.upload() } }
+        let store = try await store(count, of: shop, through: service, wasLost: wasLost)
         await #expect(throws: TransportError.self) { try await store.upload() }
         for await _ in service.asked { break }
         // Known to have not acted, it waits, and may be taken back.
@@ -29,10 +26,7 @@ struct UnaskedRefusalTests {
     func crashed(count: Int, wasLost: Bool) async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: try shop.client(), losesFirst: wasLost, answersLate: true)
-        let store = try await shop.clone(through: service)
-        try await change(count, in: store)
-        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
-        if wasLost { await #expect(throws: TransportError.self) { try await store.upload() } }
+        let store = try await store(count, of: shop, through: service, wasLost: wasLost)
         let upload = Task { try await store.upload() }
         for await _ in service.asked { break }
         // What a process that ends now leaves behind.
@@ -45,10 +39,17 @@ struct UnaskedRefusalTests {
         expectConflict(of: count, try await again.upload().failed)
     }
 
-    private func change(_ count: Int, in store: OfflineODataProvider) async throws {
+    /// A store with changes that others have been ahead of, sent once in vain where that was lost.
+    private func store(
+        _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
+    ) async throws -> OfflineODataProvider {
+        let store = try await shop.clone(through: service)
         try await store.transaction { changes in
             for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
         }
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
+        if wasLost { await #expect(throws: TransportError.self) { try await store.upload() } }
+        return store
     }
 
     private func expectConflict(of count: Int, _ failed: [QueuedRequest]) {
