@@ -49,7 +49,8 @@ enum StoredJSON {
             appendQuoted(name, to: &text)
             text += ":"
         }
-        if let type = entity.control.type {
+        // A derived type may stand where another one is declared, whether or not it was stated.
+        if let type = entity.shape.baseType == nil ? entity.control.type : entity.shape.name {
             name("@odata.type")
             appendQuoted("#\(type)", to: &text)
         }

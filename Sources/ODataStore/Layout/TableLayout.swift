@@ -27,8 +27,9 @@ struct TableLayout {
             // Base types come first, so the base's columns are there to be shared.
             let inherited = derived.baseType.flatMap { derivedProperties[$0] } ?? []
             let own = derived.properties[(shape.properties.count + inherited.count)...]
+            // Of its foreign keys it may have some to itself, which no `$select` of the set's type can name.
             derivedProperties[derived.name] =
-                inherited + columns.storages(of: own, required: Self.requiredPaths(of: derived))
+                inherited + columns.storages(of: own, required: Set(derived.key.map(\.path)))
         }
         let isOpen = shape.isOpen || Self.derivedShapes(of: shape, model: model).contains(where: \.isOpen)
         storage = TableStorage(

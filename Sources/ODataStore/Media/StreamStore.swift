@@ -275,5 +275,5 @@ extension TableStorage {
 
 extension Shape {
     /// The properties whose values are streams.
-    var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
+    package var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
 }

@@ -43,11 +43,15 @@ struct ApplyingStep: Sendable {
     func apply(
         _ reached: inout Reached, limit: Int = .max, in database: Database
     ) throws -> [RowApplier.Counts] {
-        guard bringsRelations else { return try applyRows(&reached, limit: limit, in: database) }
-        let queue = QueueTable(model: mapping.model)
-        return try Relations(mapping: mapping).beneathWaiting(queue, in: database) {
-            try applyRows(&reached, limit: limit, in: database)
-        }
+        try beneathWaitingRelations(in: database) { try applyRows(&reached, limit: limit, in: database) }
+    }
+
+    private func beneathWaitingRelations(
+        in database: Database, _ body: () throws -> [RowApplier.Counts]
+    ) throws -> [RowApplier.Counts] {
+        guard bringsRelations else { return try body() }
+        return try Relations(mapping: mapping).beneathWaiting(
+            QueueTable(model: mapping.model), in: database, body)
     }
 
     private func applyRows(
@@ -66,7 +70,7 @@ struct ApplyingStep: Sendable {
             if row["kind"] == "entity" {
                 try applier.apply(entity, &reached.rows)
             } else if let key = entity.key {
-                try applier.remove(key)
+                try applier.remove(key, reached.rows)
             }
         }
         if let last {
@@ -79,18 +83,22 @@ struct ApplyingStep: Sendable {
     /// Lets go of related rows that nothing leads to any more.
     func sweep(_ reached: inout Reached, limit: Int = .max, in database: Database) throws -> [RowApplier.Counts] {
         guard !reached.cursors.isEmpty else { return [] }
+        return try beneathWaitingRelations(in: database) { try sweepRows(&reached, limit: limit, in: database) }
+    }
+
+    private func sweepRows(
+        _ reached: inout Reached, limit: Int, in database: Database
+    ) throws -> [RowApplier.Counts] {
         var applier = try TreeApplier(table: table, mapping: mapping, query: query, doubts: doubts, in: database)
         for (set, start) in reached.cursors {
             guard let other = mapping.tables[set] else { continue }
             var last = start
             let known = reached.rows[set] ?? RowSet()
-            let ids = try [HeldRows.Source.owner, .member].flatMap { source in
-                try HeldRows(source, query: query.id, table: other, mapping: mapping)
-                    .ids(after: start, limit: limit, in: database)
-            }.sorted().prefix(limit)
+            let ids = try HeldRows(query: query.id, table: other, mapping: mapping, in: [.owner, .member])
+                .ids(after: start, limit: limit, in: database)
             for row in ids {
                 last = row
-                if !known.contains(row) { try applier.release(row, of: set) }
+                if !known.contains(row) { try applier.release(row, of: set, reached.rows) }
             }
             reached.cursors[set] = ids.count < limit ? nil : last
         }

@@ -16,6 +16,7 @@ struct ContainedRows {
     /// Whether any row of the path has changes: nearly always false.
     private let hasChanges: Bool
     private let containment: Containment
+    private let replacedStreams: ReplacedStreams
     private(set) var counts = RowApplier.Counts()
 
     init(table: TableStorage, mapping: StorageMapping, query: Int64, in database: Database) throws {
@@ -29,6 +30,7 @@ struct ContainedRows {
         columns = HeldColumns(table: table, mapping: mapping, in: database)
         loader.holders = { [columns] in try columns.holders($0, query) }
         containment = Containment(mapping: mapping)
+        replacedStreams = try ReplacedStreams(table: table, in: database)
         hasChanges =
             try Bool.fetchOne(
                 database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
@@ -40,6 +42,14 @@ struct ContainedRows {
     /// - Parameter parent: the row that contains it.
     /// - Returns: the row it became, and what was done with it.
     mutating func apply(
+        _ entity: Entity, in parent: Int64
+    ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
+        let applied = try takeIn(entity, in: parent)
+        try replacedStreams.noteDue(entity, applied.rowID)
+        return applied
+    }
+
+    private mutating func takeIn(
         _ entity: Entity, in parent: Int64
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         if hasChanges {
@@ -93,7 +103,9 @@ struct ContainedRows {
             guard owner == 0, try columns.isAlone(query) else { return nil }
             return try remove(rowID, isChanged: isChanged)
         }
-        guard let heir = try membership.handOver(rowID) else { return try remove(rowID, isChanged: isChanged) }
+        guard let heir = try isChanged ? membership.handOverChanged(rowID) : membership.handOver(rowID) else {
+            return try remove(rowID, isChanged: isChanged)
+        }
         counts.removed += 1
         try BeforeImages.setOwner(heir, set: table.set, rowID: rowID, in: database)
         if !isChanged { try unload(rowID, owner: heir) }

@@ -37,6 +37,7 @@ extension Downloader {
                 try Bool.fetchOne(
                     database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
                     arguments: [table.set]) ?? false
+            let replacedStreams = try ReplacedStreams(table: table, in: database)
             let deleted = hasLocalChanges ? try before.deletedRows(of: table, in: database) : [:]
             var compared = Compared()
             for entity in entities {
@@ -47,7 +48,8 @@ extension Downloader {
                     compared.seen.append(rowID)
                 }
                 if let found, found.change == .unchanged, try isHeld(found, by: query.id, table, in: database),
-                    try !hasLocalChanges || !queue.hasRequests(set: table.set, rowID: found.rowID, in: database)
+                    try !hasLocalChanges || !queue.hasRequests(set: table.set, rowID: found.rowID, in: database),
+                    try replacedStreams.of(entity, found.rowID).isEmpty
                 {
                     continue
                 }
@@ -92,19 +94,17 @@ extension Downloader {
     /// Stages the removal of the query's rows that a full read did not bring, once the service has confirmed that they
     /// are gone.
     private func stageMissing(_ query: StoredQuery, _ table: TableStorage, seen: inout RowSet) async throws {
-        for source in HeldRows.Source.allCases {
-            var last = Int64.min
-            while true {
-                let (rows, met) = (HeldRows(source, query: query.id, table: table, mapping: mapping), seen)
-                let after = last
-                let part = try await database.read { try rows.unseen(after: after, met, in: $0) }
-                for row in part.rows { seen.insert(row.rowID) }
-                let keys = part.rows.map(\.key)
-                let present = try await confirmedPresent(keys, query, table)
-                try await stage(removed: keys.filter { !present.contains($0) }, query, table)
-                guard let next = part.last else { break }
-                last = next
-            }
+        let rows = HeldRows(query: query.id, table: table, mapping: mapping)
+        var last = Int64.min
+        while true {
+            let (after, met) = (last, seen)
+            let part = try await database.read { try rows.unseen(after: after, met, in: $0) }
+            for row in part.rows { seen.insert(row.rowID) }
+            let keys = part.rows.map(\.key)
+            let present = try await confirmedPresent(keys, query, table)
+            try await stage(removed: keys.filter { !present.contains($0) }, query, table)
+            guard let next = part.last else { break }
+            last = next
         }
     }
 

@@ -162,18 +162,16 @@ struct Downloader: Sendable {
     /// Lets go of what a first download has brought that begins at its first page again, since its link was forgotten, has
     /// expired, or never was kept.
     private func startAgain(_ query: StoredQuery, _ table: TableStorage) async throws {
-        for source in HeldRows.Source.allCases {
-            let rows = HeldRows(source, query: query.id, table: table, mapping: mapping)
-            var last = Int64.min
-            while true {
-                let after = last
-                let ids = try await database.read { try rows.ids(after: after, limit: Self.rowsAtOnce / 2, in: $0) }
-                guard let end = ids.last else { break }
-                last = end
-                try await database.bulkWrite { database in
-                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
-                    try applier.startAgain(without: ids)
-                }
+        let rows = HeldRows(query: query.id, table: table, mapping: mapping)
+        var last = Int64.min
+        while true {
+            let after = last
+            let ids = try await database.read { try rows.ids(after: after, limit: Self.rowsAtOnce / 2, in: $0) }
+            guard let end = ids.last else { break }
+            last = end
+            try await database.bulkWrite { database in
+                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                try applier.startAgain(without: ids)
             }
         }
     }

@@ -27,6 +27,35 @@ struct ExpandedRelations {
         speakers = LazySpeakers()
     }
 
+    /// What a query expands of relations in link tables: by the entity set that it expands them in, and their name.
+    static func links(
+        of query: StoredQuery, _ mapping: StorageMapping
+    ) throws -> [String: [String: NavigationStorage]] {
+        var found: [String: [String: NavigationStorage]] = [:]
+        func add(_ items: [ExpandItem], of table: TableStorage) {
+            for item in items {
+                guard let name = item.path.first?.text, let storage = table.navigation[name] else { continue }
+                if case .link = storage { found[table.set, default: [:]][name] = storage }
+                if let target = mapping.tables[storage.target] { add(item.options.expand, of: target) }
+            }
+        }
+        if let table = mapping.tables[query.entitySet] {
+            add(try Downloader.columnSet(query, table, mapping).options.expand, of: table)
+        }
+        return found
+    }
+
+    /// Lets go of what a query has brought of the relations of a row that it leaves to others.
+    ///
+    /// - Parameters:
+    ///   - links: what the query expands in the row's entity set.
+    ///   - reached: the rows that the query has brought so far, by set.
+    func letGo(
+        of rowID: Int64, _ links: [String: NavigationStorage], _ reached: [String: RowSet] = [:]
+    ) throws {
+        for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached) }
+    }
+
     /// Makes the relations of a row as the service has them.
     ///
     /// - Parameters:
@@ -82,27 +111,14 @@ struct ExpandedRelations {
             if let known { return known[link] ?? [:] }
             var found: [String: [Speaker: String]] = [:]
             for query in try QueryTable.all(in: database) {
-                guard let table = mapping.tables[query.entitySet] else { continue }
-                let items = try Downloader.columnSet(query, table, mapping).options.expand
-                add(items, of: table, query.id, mapping, &found)
+                for (set, links) in try ExpandedRelations.links(of: query, mapping) {
+                    for case .link(_, let link, let source, _) in links.values {
+                        found[link, default: [:]][Speaker(query: query.id, column: source)] = set
+                    }
+                }
             }
             known = found
             return found[link] ?? [:]
-        }
-
-        private func add(
-            _ items: [ExpandItem], of table: TableStorage, _ query: Int64, _ mapping: StorageMapping,
-            _ found: inout [String: [Speaker: String]]
-        ) {
-            for item in items {
-                guard let storage = item.path.first.flatMap({ table.navigation[$0.text] }) else { continue }
-                if case .link(_, let link, let source, _) = storage {
-                    found[link, default: [:]][Speaker(query: query, column: source)] = table.set
-                }
-                if let target = mapping.tables[storage.target] {
-                    add(item.options.expand, of: target, query, mapping, &found)
-                }
-            }
         }
     }
 }

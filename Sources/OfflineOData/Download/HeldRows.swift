@@ -2,7 +2,8 @@ import GRDB
 import ODataModel
 import ODataStore
 
-/// The rows that a query holds, in parts, so that a read does not last.
+/// The rows that a query holds, in parts, so that a read does not last. Each part has the rows of all sources, in the order of
+/// their ids: a row that goes from one source to another meanwhile, as its owner lets go of it, is in one of them at each time.
 struct HeldRows {
     /// Where it is written that a query holds a row.
     enum Source: CaseIterable {
@@ -19,7 +20,7 @@ struct HeldRows {
         let key: EntityKey
     }
 
-    private let source: Source
+    private let sources: [Source]
     private let query: Int64
     private let table: TableStorage
     private let mapping: StorageMapping
@@ -27,8 +28,8 @@ struct HeldRows {
     /// How many rows are looked at in one read.
     static let limit = 10_000
 
-    init(_ source: Source, query: Int64, table: TableStorage, mapping: StorageMapping) {
-        self.source = source
+    init(query: Int64, table: TableStorage, mapping: StorageMapping, in sources: [Source] = Source.allCases) {
+        self.sources = sources
         self.query = query
         self.table = table
         self.mapping = mapping
@@ -39,18 +40,19 @@ struct HeldRows {
         guard let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier,
             let id = table.rowID?.quotedDatabaseIdentifier
         else { return [] }
-        let sql =
+        let parts = sources.map { source in
             switch source {
             case .owner:
-                "SELECT \(id) FROM \(table.table.quotedDatabaseIdentifier) "
-                    + "WHERE \(id) > ?3 AND \(owner) = ?1 AND ?2 IS NOT NULL ORDER BY \(id) LIMIT \(limit)"
+                "SELECT \(id) AS id FROM \(table.table.quotedDatabaseIdentifier) "
+                    + "WHERE \(id) > ?3 AND \(owner) = ?1 AND ?2 IS NOT NULL"
             case .member:
-                "SELECT row_id FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2 AND row_id > ?3 "
-                    + "ORDER BY row_id LIMIT \(limit)"
+                "SELECT row_id AS id FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2 AND row_id > ?3"
             case .before:
-                "SELECT row_id FROM outpost_before WHERE owner = ?1 AND entity_set = ?2 AND row_id > ?3 "
-                    + "AND entity IS NOT NULL ORDER BY row_id LIMIT \(limit)"
+                "SELECT row_id AS id FROM outpost_before WHERE owner = ?1 AND entity_set = ?2 AND row_id > ?3 "
+                    + "AND entity IS NOT NULL"
             }
+        }
+        let sql = "\(parts.joined(separator: " UNION ")) ORDER BY id LIMIT \(limit)"
         return try Int64.fetchAll(database, sql: sql, arguments: [query, table.set, last])
     }
 

@@ -55,11 +55,27 @@ struct Membership {
         return heir
     }
 
-    /// The query that takes a row over from its owner.
+    /// The query that takes a row over from its owner: one whose rows are seen, where there is one.
     func heir(of rowID: Int64) throws -> Int64? {
         let statement = try database.cachedStatement(
-            sql: "SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ? ORDER BY query_id LIMIT 1")
+            sql: """
+                SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ?
+                ORDER BY query_id IN (SELECT id FROM outpost_hidden_owner), query_id LIMIT 1
+                """)
         return try Int64.fetchOne(statement, arguments: [table.set, rowID])
+    }
+
+    /// Gives a row with changes of ours that the query owns to another one that holds it. While that one still loads, the row
+    /// is nobody's, so that the changes stay seen, and is claimed when the query is complete.
+    ///
+    /// - Returns: the owner, 0 for nobody; `nil` where no other query holds it.
+    func handOverChanged(_ rowID: Int64) throws -> Int64? {
+        guard let heir = try heir(of: rowID) else { return nil }
+        guard try Self.isHidden(heir, in: database) else { return try handOver(rowID) }
+        try Rows.setOwner(0, table, rowID: rowID, in: database)
+        // It may never be complete.
+        try Self.markUploaded(rowID, table, in: database)
+        return 0
     }
 
     func add(_ query: Int64, _ rowID: Int64) throws {
@@ -72,6 +88,13 @@ struct Membership {
         try database.execute(
             sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
             arguments: [table.set, rowID, query])
+    }
+
+    /// Notes that a row is the service's although no query owns it: the next download decides what becomes of it.
+    static func markUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)"
+        ).execute(arguments: [table.set, rowID])
     }
 
     /// Ends that a row is known as uploaded, now that a query owns it.

@@ -35,6 +35,7 @@ struct RowApplier {
     private let membership: Membership
     private let columns: HeldColumns
     private let containment: Containment
+    private let replacedStreams: ReplacedStreams
     /// The rows that contain what has changes, and those at an end of a relation that waits.
     private let containers: Set<Int64>
     private(set) var counts = Counts()
@@ -54,6 +55,7 @@ struct RowApplier {
         columns = HeldColumns(table: table, mapping: mapping, in: database)
         loader.holders = { [columns] in try columns.holders($0, query) }
         containment = Containment(mapping: mapping)
+        replacedStreams = try ReplacedStreams(table: table, in: database)
         containers = try containment.rows(containingChanges: table, in: database)
         hasLocalChanges =
             try Bool.fetchOne(
@@ -65,7 +67,13 @@ struct RowApplier {
     ///
     /// - Returns: the row it became.
     @discardableResult
-    mutating func apply(_ entity: Entity) throws -> Int64? {
+    mutating func apply(_ entity: Entity) throws -> Int64 {
+        let rowID = try takeIn(entity)
+        try replacedStreams.noteDue(entity, rowID)
+        return rowID
+    }
+
+    private mutating func takeIn(_ entity: Entity) throws -> Int64 {
         if hasLocalChanges, isSingleton, try queue.hasRequests(set: table.set, rowID: 1, in: database) {
             try applyBehindLocalChanges(entity, rowID: 1)
             return 1
@@ -146,14 +154,10 @@ struct RowApplier {
                 return try before.save(image, set: table.set, rowID: rowID, in: database)
             }
         }
-        if let heir = try membership.heir(of: rowID) {
+        if let heir = try membership.handOverChanged(rowID) {
             // It only left this query's result: the back-end version is what the other holds.
-            if owner == query {
-                try membership.remove(heir, rowID)
-                try Rows.setOwner(heir, table, rowID: rowID, in: database)
-            }
             image.owner = heir
-            _ = try unload(rowID, &image, owner: heir)
+            if heir != 0 { _ = try unload(rowID, &image, owner: heir) }
         } else {
             // Nobody holds it: when its changes are through, the next download takes it away.
             try Rows.setOwner(0, table, rowID: rowID, in: database)

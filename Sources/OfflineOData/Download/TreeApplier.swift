@@ -12,6 +12,8 @@ struct TreeApplier {
     private let database: Database
     private let expand: [ExpandItem]
     private let relations: ExpandedRelations
+    /// What is expanded of relations in link tables, by entity set.
+    private let links: [String: [String: NavigationStorage]]
     private var root: RowApplier
     private var related: [String: RowApplier] = [:]
     private var contained: [String: ContainedRows] = [:]
@@ -25,6 +27,7 @@ struct TreeApplier {
         self.database = database
         expand = try ODataURL(parsing: query.text).options.expand
         relations = ExpandedRelations(query: query.id, doubts: doubts, mapping: mapping, in: database)
+        links = try ExpandedRelations.links(of: query, mapping)
         root = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
         for set in query.sets(in: mapping) where set != table.set {
             guard let other = mapping.tables[set] else { continue }
@@ -43,24 +46,26 @@ struct TreeApplier {
 
     /// - Parameter reached: the rows that were met, by set; those of this entity are added.
     mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
-        guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
+        let rowID = try root.apply(entity)
+        guard !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
         // Deleted here: what it contains and leads to went with it, and is back with it.
         guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
         try applyRelated(of: entity, rowID, table, expand, &reached)
     }
 
-    mutating func remove(_ key: EntityKey) throws {
-        let rowID = try contained.isEmpty ? nil : root.row(of: key)
+    /// - Parameter reached: the rows that were met, by set.
+    mutating func remove(_ key: EntityKey, _ reached: [String: RowSet]) throws {
+        let rowID = try expand.isEmpty ? nil : root.row(of: key)
         try root.remove(key)
-        if let rowID { try releaseContained(in: rowID, table) }
+        if let rowID { try releaseExpanded(of: rowID, table, reached) }
     }
 
     /// Lets go of a row of a set that nothing leads to any more, and of what it contains.
-    mutating func release(_ rowID: Int64, of set: String) throws {
+    mutating func release(_ rowID: Int64, of set: String, _ reached: [String: RowSet]) throws {
         guard let table = mapping.tables[set] else { return }
         if set == self.table.set { try root.release(rowID) } else { try related[set]?.release(rowID) }
-        if !contained.isEmpty { try releaseContained(in: rowID, table) }
+        try releaseExpanded(of: rowID, table, reached)
     }
 
     private mutating func applyRelated(
@@ -107,18 +112,22 @@ struct TreeApplier {
             try applyRelated(of: entity, rowID, target, items, &reached)
         }
         for row in try contained[target.set]?.letGo(in: parent, but: ids) ?? [] {
-            try releaseContained(in: row, target)
+            try releaseExpanded(of: row, target, reached)
         }
     }
 
-    /// Lets go of what a row contains that the query has left to others.
-    private mutating func releaseContained(in rowID: Int64, _ table: TableStorage) throws {
+    /// Lets go of what a row contains and is related to that the query has left to others.
+    private mutating func releaseExpanded(
+        of rowID: Int64, _ table: TableStorage, _ reached: [String: RowSet]
+    ) throws {
         // One that waits for its own changes, or of what it contains, stays as it is.
         guard let owner = try Rows.owner(table, rowID: rowID, in: database), owner != 0 else { return }
+        try relations.letGo(of: rowID, links[table.set] ?? [:], reached)
+        guard !contained.isEmpty else { return }
         for storage in table.navigation.values where storage.target.hasPrefix(table.set + "/") {
             guard let target = mapping.tables[storage.target] else { continue }
             for row in try contained[target.set]?.letGo(in: rowID, but: []) ?? [] {
-                try releaseContained(in: row, target)
+                try releaseExpanded(of: row, target, reached)
             }
         }
     }

@@ -7,19 +7,21 @@ import ODataStore
 struct TreeCoder {
     let snapshots: SnapshotCoder
 
-    /// An entity, and by navigation property what is expanded in it.
+    /// An entity, by navigation property what is expanded in it, and the ETags of its streams.
     private struct Node: Codable {
         var entity: Data
         var related: [String: [Node]]?
+        var streams: [String: String]?
     }
 
     func encode(_ entity: Entity) throws -> Data {
-        guard !entity.related.isEmpty else { return snapshots.encode(entity) }
+        guard !entity.related.isEmpty || !entity.streamETags.isEmpty else { return snapshots.encode(entity) }
         return try JSONEncoder().encode(node(entity))
     }
 
     private func node(_ entity: Entity) -> Node {
         var node = Node(entity: snapshots.encode(entity))
+        if !entity.streamETags.isEmpty { node.streams = entity.streamETags }
         for (name, related) in entity.related {
             switch related {
             case .one(let other): node.related = (node.related ?? [:]).merging([name: [self.node(other)]]) { $1 }
@@ -45,6 +47,7 @@ struct TreeCoder {
 
     private func entity(_ node: Node, _ table: TableStorage, _ mapping: StorageMapping) throws -> Entity {
         var entity = try snapshots.decode(node.entity, shape: table.shape)
+        if let streams = node.streams { entity.streamETags = streams }
         for (name, others) in node.related ?? [:] {
             guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { continue }
             entity.related[name] = .many(try others.map { try self.entity($0, other, mapping) })

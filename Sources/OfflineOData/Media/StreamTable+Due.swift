@@ -66,7 +66,8 @@ extension StreamTable {
         }
     }
 
-    private static func note(_ owner: Owner, in database: Database) throws {
+    /// Notes that a stream is to be loaded.
+    static func note(_ owner: Owner, in database: Database) throws {
         try database.cachedStatement(
             sql: """
                 INSERT INTO outpost_stream(entity_set, row_id, property, content_type)

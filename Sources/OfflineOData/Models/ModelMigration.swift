@@ -68,7 +68,7 @@ struct ModelMigration {
 
     /// Migrates the tables of the entity sets.
     ///
-    /// - Returns: the sets whose rows are to be downloaded again.
+    /// - Returns: the sets whose rows have lost what is stored otherwise now.
     func run(in database: Database) throws -> Set<String> {
         // Renaming a table must not change what triggers of others say.
         try database.execute(sql: "PRAGMA legacy_alter_table = ON")
@@ -147,8 +147,7 @@ struct ModelMigration {
             guard let rowID = table.rowID?.quotedDatabaseIdentifier,
                 let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
             else { continue }
-            // What the app has for itself is not the service's.
-            if let set = new.mapping.model.entitySet(table.set), set.isClientOnly { continue }
+            guard isOfService(table) else { continue }
             let name = table.table.quotedDatabaseIdentifier
             try database.execute(
                 sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN (SELECT value FROM json_each(?))",
@@ -160,12 +159,25 @@ struct ModelMigration {
         }
         try database.execute(
             sql: "UPDATE outpost_before SET owner = 0; DELETE FROM outpost_member; DELETE FROM outpost_uploaded")
+        // Where the changes are taken back, and no download has brought the row by then, it goes.
+        for table in new.mapping.tables.values where isOfService(table) {
+            try database.execute(
+                sql: """
+                    INSERT INTO outpost_uploaded(entity_set, row_id)
+                    SELECT entity_set, row_id FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL
+                    """, arguments: [table.set])
+        }
         let containment = Containment(mapping: new.mapping)
         for table in new.mapping.tables.values {
             for row in try containment.rows(containingChanges: table, in: database) {
                 try containment.keep(row, table, in: database)
             }
         }
+    }
+
+    /// Whether rows are the service's: what the app has for itself is not.
+    private func isOfService(_ table: TableStorage) -> Bool {
+        new.mapping.model.entitySet(table.set)?.isClientOnly != true
     }
 
     /// The rows that have changes themselves or in what they contain, as a JSON array.

@@ -77,15 +77,17 @@ extension OfflineODataProvider {
             let stale = try migration.run(in: database)
             if rebuilds { try migration.removeUnchanged(in: database) }
             for query in try QueryTable.all(in: database) {
-                guard combined.shape(ofStored: query.entitySet) != nil else {
+                guard let shape = combined.shape(ofStored: query.entitySet) else {
                     try QueryTable.removePart(query, in: database)
                     continue
                 }
                 if rebuilds {
                     try database.execute(sql: "DELETE FROM outpost_member WHERE query_id = ?", arguments: [query.id])
                     try QueryTable.markNotLoaded(query.id, in: database)
-                } else if stale.contains(query.entitySet) {
-                    // A delta would bring the new properties of changed rows alone.
+                } else if stale.contains(query.entitySet)
+                    || !StoredContent(of: shape.name, in: combined).isContained(in: .init(of: shape.name, in: old))
+                {
+                    // A delta would bring what is new of changed rows alone.
                     try QueryTable.forgetLinks(of: query.id, in: database)
                 }
             }

@@ -52,9 +52,10 @@ extension OfflineODataProvider {
         guard let query = all.first(where: { $0.name == name && $0.parent == nil }) else {
             throw OfflineError.unknown(kind: "defining query", name: name)
         }
-        let removals = QueryTable.withParts([query], of: all).flatMap { part in
-            part.sets(in: mapping).compactMap { mapping.tables[$0] }.map {
-                QueryRemoval(query: part.id, table: $0, mapping: mapping)
+        let removals = try QueryTable.withParts([query], of: all).flatMap { part in
+            let links = try ExpandedRelations.links(of: part, mapping)
+            return part.sets(in: mapping).compactMap { mapping.tables[$0] }.map {
+                QueryRemoval(query: part.id, table: $0, mapping: mapping, links: links)
             }
         }
         try await database.write { database in for removal in removals { try removal.begin(in: database) } }

@@ -86,9 +86,7 @@ struct Containment {
     /// download after these are through.
     func keep(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
         try Rows.setOwner(0, table, rowID: rowID, in: database)
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-            arguments: [table.set, rowID])
+        try Membership.markUploaded(rowID, table, in: database)
     }
 
     /// Whether a path leads to one entity by keys and containment alone.

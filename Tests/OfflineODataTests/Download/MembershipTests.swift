@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -24,6 +26,107 @@ struct MembershipTests {
         try await shop.sql("UPDATE Customers SET City = 'Malmö' WHERE CustomerID = 'C0001'")
         try await store.download(["bergen"])
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
+    }
+
+    @Test("stays seen where the only other query that holds it is not complete, and is that one's when it is (rule 12)")
+    func handedOverToLoading() async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
+        try await store.update("Customers('C0001')", ["CompanyName": "Mine"])
+        try await store.add(DefiningQuery("all", "Customers"))
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download(["all"]) }
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
+        try await store.download(["norway"])
+        #expect(try await store.rows("Customers('C0001')").map { $0["CompanyName"] } == ["Mine"])
+        try await store.download()
+        #expect(try await store.rows("Customers").count == 40)
+        try await store.undoAll()
+        try await store.removeQuery("all")
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
+    }
+
+    @Test("goes with its changes where the only other query that holds it never is complete", arguments: [true, false])
+    func handedOverToRemoved(isUndone: Bool) async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
+        try await store.update("Customers('C0001')", ["CompanyName": "Mine"])
+        try await store.add(DefiningQuery("all", "Customers"))
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download(["all"]) }
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
+        try await store.download(["norway"])
+        try await store.removeQuery("all")
+        #expect(try await store.rows("Customers('C0001')").map { $0["CompanyName"] } == ["Mine"])
+        if isUndone {
+            try await store.undoAll()
+        } else {
+            #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 1)
+        }
+        try await store.download()
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
+    }
+
+    @Test("is that one's of its other queries which is complete when its owner lets go of it")
+    func handedOverToComplete() async throws {
+        let shop = try await Shop(pageSize: 10)
+        let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
+        try await store.add(DefiningQuery("all", "Customers"))
+        await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
+        await #expect(throws: TransportError.self) { try await store.download(["all"]) }
+        await shop.wire.mend()
+        try await store.add(DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"))
+        try await store.download(["bergen"])
+        try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
+        try await store.download(["norway"])
+        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").count == 1)
+    }
+
+    @Test("or without goes when two queries that hold it read everything anew at once (rule 15)", Patience.limit)
+    func handedOverWhileRefreshing() async throws {
+        let shop = try await Shop()
+        // C0001 is in both; the other one keeps the second query waiting for an answer before it has looked at C0001 again.
+        try await shop.sql(
+            "INSERT INTO Customers(CustomerID, CompanyName, City, Country) VALUES ('B0001', 'Far', 'Bergen', 'Sweden')")
+        let isExpired = LockedFlag()
+        let shared = try await shop.count(
+            "SELECT COUNT(*) FROM Customers WHERE Country = 'Norway' AND City = 'Bergen'")
+        let directory = shop.directory
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                if isExpired.isSet, request.link?.contains("deltatoken") == true {
+                    throw ODataError(status: 410, code: "Gone", message: "The link has expired.")
+                }
+                let text = request.link ?? request.url.description
+                guard isExpired.isSet, text.contains("Bergen"), text.contains("B0001") else { return nil }
+                // Until the first query has let go of what both held.
+                let file = try DatabaseQueue(path: directory.appendingPathComponent("clone/store.db").path)
+                while try await file.read({ try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_member") })
+                    == shared
+                {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                return nil
+            })
+        let store = try await shop.store(
+            [
+                DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"),
+                DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"),
+            ], through: service)
+        try await store.download(["norway"])
+        try await store.download(["bergen"])
+        try await shop.sql(
+            """
+            DELETE FROM "Order Lines" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE CustomerID = 'C0001');
+            DELETE FROM Orders WHERE CustomerID = 'C0001';
+            DELETE FROM Customers WHERE CustomerID IN ('B0001', 'C0001')
+            """)
+        isExpired.set()
+        try await store.download()
+        #expect(try await store.rows("Customers?$filter=CustomerID in ('B0001', 'C0001')").isEmpty)
     }
 
     @Test("that no query holds any more goes once its changes are uploaded")

@@ -96,6 +96,29 @@ struct OverlappingQueryTests {
         #expect(try await tags(store) == ["blue"])
     }
 
+    @Test(
+        "let go of the relations of an entity that leaves one of them, which nobody else speaks of",
+        arguments: [true, false])
+    func leavingRelated(isRemoved: Bool) async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([
+            try DefiningQuery("albums", "Albums"), try DefiningQuery("tags", "Tags"),
+            try DefiningQuery("summer", "Albums?$filter=Name eq 'Summer'&$expand=Tags"),
+        ])
+        #expect(try await tags(store) == ["red", "blue"])
+        try await store.link("Albums(1)/Tags", to: "Tags(3)")
+        try await unlink(studio, "Tags(1)")
+        if isRemoved {
+            try await store.removeQuery("summer")
+        } else {
+            try await studio.service.update("Albums(1)", ["Name": "Autumn"])
+            try await store.download()
+        }
+        #expect(try await store.rows("Albums").count == 2)
+        #expect(try await store.rows("Tags").count == 3)
+        #expect(try await tags(store) == ["green"], "which was changed here")
+    }
+
     @Test("keep a relation that one of them may still bring until all have said that it is gone")
     func sharedRelation() async throws {
         let studio = try await Studio()

@@ -249,6 +249,38 @@ struct MediaTests {
         #expect(try await store.definingQueries().map(\.retrievesStreams) == [true])
     }
 
+    @Test("come again where their own ETag alone tells that they were replaced (OData JSON Format 4.01, 4.6.14)")
+    func replacedBesideEntity() async throws {
+        let studio = try await Studio()
+        let service = Gateway(
+            base: PlainService(base: try studio.client()),
+            after: { _, response in
+                guard case .page(var page) = response.body else { return response }
+                for index in page.entities.indices { page.entities[index].control.etag = "W/\"the same\"" }
+                var response = response
+                response.body = .page(page)
+                return response
+            })
+        let loads = LockedNames()
+        let counting = Gateway(
+            base: service,
+            before: { request in
+                if request.url.description.hasSuffix("$value") { loads.append(request.url.description) }
+                return nil
+            })
+        let store = try await studio.clone(
+            [try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: counting)
+        #expect(try await store.stream("Pictures(1)/$value") == "one")
+        _ = try await studio.service.execute(
+            ODataRequest(
+                .replace, try ODataURL(parsing: "Pictures(1)/$value"),
+                body: .media(ByteStream(Array("two".utf8)), contentType: "image/png")))
+        try await store.download()
+        #expect(try await store.stream("Pictures(1)/$value") == "two")
+        try await store.download()
+        #expect(loads.names == ["Pictures(1)/$value", "Pictures(1)/$value"], "and not again without a reason")
+    }
+
     @Test(
         "that cannot be loaded hide neither which queries were refused nor what the others brought",
         arguments: [true, false])

@@ -19,6 +19,8 @@ struct DownloadRuleTests {
         let letter = try #require(try await papers.rows("Papers").first)
         #expect(letter.shape.name == QualifiedName("Depot", "Letter"))
         #expect(letter["ID"] == 1 && letter["Text"] == "Dear")
+        // What only a derived type has does not come by the name alone.
+        #expect(letter["HeaderID"] == nil, "not loaded is not null")
     }
 
     @Test("Rule 15: rows that a full read does not bring go only when the service has them no more, asked by key")

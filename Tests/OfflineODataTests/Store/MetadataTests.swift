@@ -77,6 +77,78 @@ struct MetadataTests {
         #expect(try await newer.count("SELECT COUNT(*) FROM Customers WHERE Phone = 'second'") == 1)
     }
 
+    @Test(
+        "has new content within values that are kept whole: all rows are read again, not the changed ones alone",
+        arguments: [
+            #"<Property Name="Note" Type="Edm.String"/></ComplexType>"#,
+            #"</ComplexType><ComplexType Name="Long" BaseType="T.Line"><Property Name="Note" Type="Edm.String"/></ComplexType>"#,
+        ])
+    func newWithinValues(content: String) async throws {
+        func metadata(_ end: String) -> String {
+            """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="T">
+            <ComplexType Name="Line"><Property Name="Text" Type="Edm.String"/>\(end)
+            <EntityType Name="Header"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="Lines" Type="Collection(T.Line)" Nullable="false"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Headers" EntityType="T.Header"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        }
+        let type = content.contains("Long") ? ##""@odata.type":"#T.Long","## : ""
+        let transport = PagesTransport(answers: [
+            "$metadata": metadata("</ComplexType>"),
+            "Headers": """
+            {"@odata.context":"$metadata#Headers","value":[{"ID":1,"Lines":[{\(type)"Text":"a","Note":"theirs"}]}],\
+            "@odata.deltaLink":"Headers?$deltatoken=1"}
+            """,
+            "Headers?$deltatoken=1": """
+            {"@odata.context":"$metadata#Headers/$delta","value":[],"@odata.deltaLink":"Headers?$deltatoken=1"}
+            """,
+        ])
+        let folder = Folder()
+        let root = "http://values.test/"
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: transport))
+        try await store.download()
+        transport.answers.withLock { $0["$metadata"] = metadata(content) }
+        let refresh = try await store.refreshMetadata {
+            try ODataClient(serviceRoot: $0, transport: transport, model: $1)
+        }
+        #expect(!refresh.isRebuilt)
+        try await refresh.store.download()
+        let header = try #require(try await refresh.store.rows("Headers").first)
+        guard case .collection(let lines)? = header["Lines"], case .complex(let line)? = lines.first else {
+            Issue.record("no lines")
+            return
+        }
+        #expect(line["Note"] == "theirs")
+    }
+
+    @Test(
+        "leaves a row that was changed here and has gone there to no download: it goes when the change is taken back",
+        arguments: [true, false], [true, false])
+    func goneBehindChange(isDeletion: Bool, isDownloaded: Bool) async throws {
+        let shop = try await Shop()
+        try await shop.sql(
+            "INSERT INTO Customers(CustomerID, CompanyName, City, Country) VALUES ('A0001', 'Gone', 'Oslo', 'Norway')")
+        let store = try await shop.clone()
+        if isDeletion {
+            try await store.delete("Customers('A0001')")
+        } else {
+            try await store.update("Customers('A0001')", ["City": "Mine"])
+        }
+        let newer = try await altered(
+            shop, "DELETE FROM Customers WHERE CustomerID = 'A0001'; ALTER TABLE Products DROP COLUMN Stock")
+        let rebuilt = try await refresh(store, to: newer).store
+        if isDownloaded { try await rebuilt.download() }
+        try await rebuilt.undoAll()
+        try await rebuilt.download()
+        try await newer.expectEqual(rebuilt)
+    }
+
     @Test("leaves the indexes that were asked for, also the one of $search, and they hear of later changes")
     func indexes() async throws {
         let shop = try await Shop()
