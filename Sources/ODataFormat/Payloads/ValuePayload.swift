@@ -84,7 +84,8 @@ public struct ValuePayload: Hashable, Sendable {
         type: TypeReference, using writer: EntityPayloadWriter, to json: inout JSONWriter
     ) {
         if case .complex(let entity) = value {
-            writer.write(entity, declared: entity.shape.name, context: context, to: &json)
+            let declared = if case .complex(let name?) = type { name } else { entity.shape.name }
+            writer.write(entity, declared: declared, context: context, to: &json)
             return
         }
         json.beginObject()

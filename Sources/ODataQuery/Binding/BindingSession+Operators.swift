@@ -242,6 +242,12 @@ extension BindingSession {
                     "in needs a list or a collection, not a value of type \(only.type).", at: items[0].offset)
             }
         }
+        if case .untyped = value.type {
+            // Nobody has declared what it is: each member is compared as what it is itself.
+            var members: [BoundExpression] = []
+            for item in items { members.append(try bind(item, in: scope)) }
+            return .membership(value, in: members)
+        }
         var bound: [BoundExpression] = []
         var common = value.type
         for item in items {
@@ -257,7 +263,6 @@ extension BindingSession {
             bound.append(member)
         }
         let reference = common
-        if case .untyped = reference { return .membership(value, in: bound) }
         return .membership(
             comparable(converted(value, to: reference)), in: bound.map { comparable(converted($0, to: reference)) })
     }

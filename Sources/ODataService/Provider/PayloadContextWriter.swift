@@ -134,7 +134,7 @@ struct PayloadContextWriter {
     // MARK: Selection
 
     private var selection: String {
-        if let query = bound.query, !query.apply.isEmpty {
+        if let query = bound.query, !query.apply.isEmpty, url.options.select.isEmpty, url.options.expand.isEmpty {
             let names =
                 Self.grouped(query.resultShape.properties.map(\.name), of: query.shape)
                 + query.resultShape.navigationProperties.map { "\($0.name)()" }
@@ -167,7 +167,7 @@ struct PayloadContextWriter {
         // A stream that is selected and comes along too is no less selected.
         let related = Set(expands.map(\.navigation.name))
         let expanded = Set(
-            options.expand.filter { related.contains($0.path.last?.text ?? "") }.map { Self.text($0.path) })
+            options.expand.filter { related.contains(Self.property($0.path)) }.map { Self.text($0.path) })
         for item in options.select {
             switch item.kind {
             case .all: items.append("*")
@@ -186,7 +186,7 @@ struct PayloadContextWriter {
         if options.select.isEmpty, !options.compute.isEmpty { items = ["*"] + options.compute.map(\.name.text) }
         for expand in expands where expand.form == .entities {
             let stated = options.expand.first { item in
-                item.path.last?.text == expand.navigation.name || item.path.last?.text == "*"
+                Self.property(item.path) == expand.navigation.name || item.path.last?.text == "*"
             }
             let nested = self.items(stated?.options ?? QueryOptions(), expand.query.expand)
             // 4.01 names every expanded property, 4.0 only those with a selection of their own.
@@ -197,6 +197,11 @@ struct PayloadContextWriter {
             items.append("\(name)\(recursion)(\(nested.joined(separator: ",")))")
         }
         return items
+    }
+
+    /// The property at the end of a path, before the type that it may be cast to.
+    private static func property(_ path: [Identifier]) -> String {
+        path.last { !$0.text.contains(".") }?.text ?? ""
     }
 
     private static func text(_ path: [Identifier]) -> String { path.map(\.text).joined(separator: "/") }

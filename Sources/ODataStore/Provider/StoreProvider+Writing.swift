@@ -240,7 +240,7 @@ extension StoreProvider {
         var patch = Entity(shape: row.entity.shape)
         let path = target.properties
         patch[path[0].name] = try nested(
-            request.method == .replace ? RowWriter.completed(value) : value, path.dropFirst(),
+            request.method == .replace ? writer.completed(value) : value, path.dropFirst(),
             in: row.entity[path[0].name],
             of: path[0])
         var request = request
@@ -254,7 +254,9 @@ extension StoreProvider {
             }
             return response
         }
-        var response = ODataResponse(body: .value(value, property.type), etag: changed.etag)
+        // With PATCH, what the request leaves out stays.
+        let written = Self.value(target.properties, in: changed.entity) ?? value
+        var response = ODataResponse(body: .value(written, property.type), etag: changed.etag)
         response.preferencesApplied.append("return=representation")
         return response
     }

@@ -7,6 +7,11 @@ import ODataService
 struct ExpandRunner<Renderer: RowRenderer> {
     /// How deep `$levels=max` goes, should the data have circles.
     static var maxLevels: Int { 32 }
+    /// With how many entities at one level `$levels=max` goes no further, in one part of an answer: where each leads to several
+    /// others in circles, there are ever more of them.
+    static var enoughEntities: Int { 10_000 }
+    /// The most entities at one level of any other `$levels`.
+    static var maxEntities: Int { 1_000_000 }
 
     let renderer: Renderer
     let mapping: StorageMapping
@@ -24,19 +29,25 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ///   - set: the parents' entity set.
     ///   - level: how many levels lie above.
     ///   - root: the table of the rows that the request is about; `nil` where the parents are these.
+    ///   - times: how often the answer has each of the parents, which are read once; once where it is left out.
     func expand(
         _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], _ expand: [BoundExpand], of set: String?,
-        level: Int = 1, root: TableStorage? = nil
+        level: Int = 1, root: TableStorage? = nil, times: [Int]? = nil
     ) throws {
         guard !items.isEmpty, !expand.isEmpty else { return }
         guard let set, let table = mapping.tables[set] else { throw ODataError.notImplemented("$expand here") }
         for (position, item) in expand.enumerated() {
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
-            let nested = Self.recursive(item, level: level)
+            let nested = try Self.recursive(item, level: level, of: times?.reduce(0, Self.sum) ?? items.count)
             var runner = self
             runner.paging = paging.below(item)
-            let related = try runner.read(nested, keys, table, root ?? table, level)
+            var timesByKey: [StoredValues: Int] = [:]
+            for (index, key) in keys.enumerated() where item.levels != 1 {
+                let key = StoredValues(key)
+                timesByKey[key] = Self.sum(timesByKey[key] ?? 0, times?[index] ?? 1)
+            }
+            let related = try runner.read(nested, keys, timesByKey, table, root ?? table, level)
             for index in items.indices {
                 // The id is made where there is a link, which few need.
                 let found = try related(keys[index]) { token in
@@ -49,22 +60,36 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     /// The item with itself among its nested items as long as `$levels` says so.
-    private static func recursive(_ item: BoundExpand, level: Int) -> BoundExpand {
+    ///
+    /// - Parameter count: how many parents the answer has at this level.
+    private static func recursive(_ item: BoundExpand, level: Int, of count: Int) throws -> BoundExpand {
         var item = item
         if let levels = item.levels {
             guard levels > 1 else { return item }
+            guard count <= maxEntities else {
+                throw ODataError(
+                    status: 400, code: "RowLimit",
+                    message: "The answer has more than \(maxEntities) entities at level \(level - 1) of "
+                        + "\(item.navigation.name); ask for fewer by $levels, $top or $filter.")
+            }
             var nested = item
             nested.levels = levels - 1
             item.query.expand.append(nested)
-        } else if level < maxLevels {
+        } else if level < maxLevels, count <= enoughEntities {
             item.query.expand.append(item)
         }
         return item
     }
 
+    /// A sum that stays what it is where it is too large anyway.
+    private static func sum(_ some: Int, _ more: Int) -> Int { min(some + more, 1 << 40) }
+
     /// The related rows by join values.
+    ///
+    /// - Parameter times: how often the answer has what leads to them, where that may be often.
     private func read(
-        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ table: TableStorage, _ root: TableStorage, _ level: Int
+        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ times: [StoredValues: Int], _ table: TableStorage,
+        _ root: TableStorage, _ level: Int
     ) throws -> ([DatabaseValue], ([DatabaseValue]) throws -> String?) throws -> RelatedItems<Renderer.Item> {
         let statement = try ExpandStatement(
             expand, of: table, root: root, mapping: mapping, options: options, pageSize: paging.pageSize)
@@ -80,7 +105,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
             if expand.form == .count || expand.query.count {
                 try count(statement, chunk, &counts)
             }
-            if expand.form != .count { try fetch(statement, chunk, expand, root, level, &rows) }
+            if expand.form != .count { try fetch(statement, chunk, times, expand, root, level, &rows) }
         }
         let isCollection = expand.navigation.isCollection
         let wantsCount = expand.query.count
@@ -118,8 +143,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func fetch(
-        _ statement: ExpandStatement, _ chunk: [StoredValues], _ expand: BoundExpand, _ root: TableStorage,
-        _ level: Int, _ rows: inout [StoredValues: Rows]
+        _ statement: ExpandStatement, _ chunk: [StoredValues], _ times: [StoredValues: Int], _ expand: BoundExpand,
+        _ root: TableStorage, _ level: Int, _ rows: inout [StoredValues: Rows]
     ) throws {
         let plan = statement.compiled.plan
         var items: [Renderer.Item] = []
@@ -148,7 +173,9 @@ struct ExpandRunner<Renderer: RowRenderer> {
             parents.append(parent)
             sources.append(plan.expandSources.map { $0.map { row.value($0) } })
         }
-        try self.expand(&items, sources, expand.query.expand, of: plan.set, level: level + 1, root: root)
+        let itemTimes = times.isEmpty ? nil : parents.map { times[chunk[$0]] ?? 1 }
+        try self.expand(
+            &items, sources, expand.query.expand, of: plan.set, level: level + 1, root: root, times: itemTimes)
         for (item, parent) in zip(items, parents) { rows[chunk[parent], default: Rows()].items.append(item) }
     }
 }

@@ -36,6 +36,8 @@ struct JSONRowRenderer: RowRenderer {
         var writer: JSONWriter
         /// The entity's id, where expanded collections need it for their next links.
         var id: String?
+        /// The type of the entity, where something is expanded in it.
+        var type: QualifiedName?
         /// Where the complex values end, into which something may be expanded, by their paths, and whether they have
         /// members already.
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
@@ -64,7 +66,9 @@ struct JSONRowRenderer: RowRenderer {
         var writer = JSONWriter(reservingCapacity: 256)
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
         try open(row, plan, nil, to: &writer) { path, offset, isEmpty in places[path] = (offset, isEmpty) }
-        return Object(writer: writer, id: plan.expandSources.isEmpty ? nil : try row.id(plan, model), places: places)
+        guard !plan.expandSources.isEmpty else { return Object(writer: writer, places: places) }
+        return Object(
+            writer: writer, id: try row.id(plan, model), type: (row.variant(plan).0 ?? plan.shape).name, places: places)
     }
 
     /// Told where a complex value ends: the names that lead to it, the place of its closing brace, and whether there is
@@ -157,6 +161,11 @@ struct JSONRowRenderer: RowRenderer {
             if !row.isNull(index) { try writeDynamic(row, index, nil, plan, to: &writer) }
         case .link(let name, let set, let shape, let parts):
             guard format.metadata != .none else { return }
+            guard parts.allSatisfy({ !row.isNull($0.slot.index) }) else {
+                // It leads to nothing.
+                writer.key(name)
+                return writer.null()
+            }
             writer.key("\(name)\(prefix)navigationLink")
             writer.string(try row.id(set, shape, parts, plan, model))
         case .related(let name, _, let presence, let fields):
@@ -219,6 +228,7 @@ struct JSONRowRenderer: RowRenderer {
     func id(of item: Object) -> String? { item.id }
 
     func attach(_ related: RelatedItems<Object>, as expand: BoundExpand, to item: inout Object) {
+        if let type = item.type, !expand.isOf(type, in: model) { return }
         let path = expand.complexPath
         guard !path.isEmpty else { return write(related, expand.navigation.name, to: &item.writer) }
         // Nothing is related to a complex value that is not there.

@@ -144,6 +144,10 @@ struct EntityRenderer: RowRenderer {
             value.markUnchanged()
             entity[name] = .complex(value)
         case .link(let name, let set, let shape, let key):
+            guard key.allSatisfy({ !row.isNull($0.slot.index) }) else {
+                entity.related[name] = RelatedEntities.none
+                return
+            }
             entity.related[name] = .references([try row.id(set, shape, key, plan, model)])
         case .related(let name, let shape, let presence, let fields):
             guard !row.isNull(presence) else {
@@ -200,6 +204,7 @@ struct EntityRenderer: RowRenderer {
     func id(of item: Entity) -> String? { item.control.id }
 
     func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
+        guard expand.isOf(item.shape.name, in: model) else { return }
         Self.attach(related, as: expand, at: expand.complexPath[...], to: &item)
     }
 
@@ -242,6 +247,12 @@ extension ResultPlan.Field {
 }
 
 extension BoundExpand {
+    /// Whether an entity has what is expanded: with a type before it (OData URL Conventions 4.01, 5.1.3), those of the type do.
+    func isOf(_ type: QualifiedName, in model: EntityDataModel) -> Bool {
+        guard case .cast(let shape)? = path.first else { return true }
+        return model.isType(type, shape.name)
+    }
+
     /// The complex properties that lead to the navigation property.
     var complexPath: [String] {
         path.compactMap { if case .property(let property, _, _) = $0 { property.name } else { nil } }

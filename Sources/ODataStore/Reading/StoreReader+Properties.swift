@@ -28,7 +28,7 @@ extension StoreReader {
             return try Self.entities(compiled, wanted, mapping, options, database, limit: 1).first
         }
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
-        let (value, type) = try Self.follow(resource.steps[first...], in: entity)
+        let (value, type) = try Self.follow(resource.steps[first...], in: entity, mapping.model)
         if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
         guard isRaw else {
             var response = ODataResponse(
@@ -95,7 +95,7 @@ extension StoreReader {
 
     /// Follows property segments from an entity into complex values.
     private static func follow(
-        _ segments: ArraySlice<BoundSegment>, in entity: Entity
+        _ segments: ArraySlice<BoundSegment>, in entity: Entity, _ model: EntityDataModel
     ) throws -> (ODataValue, TypeReference) {
         var current = ODataValue.complex(entity)
         var type = TypeReference.entity(entity.shape.name)
@@ -112,7 +112,21 @@ extension StoreReader {
                 }
                 current = value
                 type = property.type
-            case .cast: continue
+            case .cast(let shape):
+                switch current {
+                case .complex(let holder):
+                    guard model.isType(holder.shape.name, shape.name) else {
+                        throw ODataError.notFound("\(type) as \(shape.name)")
+                    }
+                case .collection(let members):
+                    current = .collection(
+                        members.filter { member in
+                            guard case .complex(let holder) = member else { return false }
+                            return model.isType(holder.shape.name, shape.name)
+                        })
+                default: continue
+                }
+                type = type.isCollection ? .collection(.complex(shape.name)) : .complex(shape.name)
             default: throw ODataError.notImplemented("the path behind \(type)")
             }
         }

@@ -53,7 +53,9 @@ struct EntitiesInMemory: EvaluationSource {
 
     private func entity(_ row: EvaluatedRow, _ declared: Shape, _ known: [EntityKey: Entity]) -> Entity {
         let original = row.key.flatMap { known[$0] }
-        var entity = Entity(shape: original?.shape ?? declared)
+        // Values without a key may be of a derived type, too.
+        let derived = model.isType(row.typeName, declared.name) ? model.shape(row.typeName) : nil
+        var entity = Entity(shape: original?.shape ?? derived ?? declared)
         for property in row.properties { entity[property.name] = property.value }
         // Whatever was selected, the key is there.
         for part in entity.shape.key where entity[part.path] == nil {

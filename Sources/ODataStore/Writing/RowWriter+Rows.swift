@@ -292,7 +292,7 @@ extension RowWriter {
             }
             let node = plan.nodes(of: before.shape)?.dropFirst(ordinal).first
             if let given = value {
-                value = replaces ? Self.completed(given) : Self.merged(given, into: before.values[ordinal], node)
+                value = replaces ? completed(given) : merged(given, into: before.values[ordinal], node)
             }
             if value == nil, replaces, node?.isStored == true {
                 value =
@@ -313,14 +313,15 @@ extension RowWriter {
         return patch
     }
 
-    /// A complex value with null for what it does not give: PUT replaces it as a whole.
-    static func completed(_ value: ODataValue) -> ODataValue {
+    /// A complex value with defaults, or null, for what it does not give: PUT replaces it as a whole (11.4.3).
+    func completed(_ value: ODataValue) -> ODataValue {
         guard case .complex(var entity) = value else { return value }
         for (ordinal, property) in entity.shape.properties.enumerated() {
             if let nested = entity.values[ordinal] {
                 entity.values[ordinal] = completed(nested)
             } else {
-                entity.values[ordinal] = property.type.isCollection ? .collection([]) : .null
+                entity.values[ordinal] =
+                    defaultValue(property) ?? (property.type.isCollection ? .collection([]) : .null)
             }
         }
         return .complex(entity)
@@ -328,9 +329,18 @@ extension RowWriter {
 
     /// A complex value with what it does not give taken from the one before: PATCH merges (11.4.3). Where it has
     /// columns of its own, those that it does not give are left alone anyway.
-    private static func merged(_ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node?) -> ODataValue {
+    private func merged(_ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node?) -> ODataValue {
         guard case .slot? = node, case .complex(var entity) = value, case .complex(let old)? = before else {
             return value
+        }
+        if entity.shape.name != old.shape.name, mapping.model.isType(old.shape.name, entity.shape.name) {
+            // It is of a derived type, and stays so.
+            var derived = Entity(shape: old.shape)
+            for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
+                derived[property.name] = value
+            }
+            derived.dynamicProperties = entity.dynamicProperties
+            entity = derived
         }
         for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] == nil {
             entity.values[ordinal] = old[property.name]

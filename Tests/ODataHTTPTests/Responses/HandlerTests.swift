@@ -141,6 +141,14 @@ final class ScriptedProvider: ODataProvider {
             ("Categories(1)/Products", "$metadata#Products"),
             ("Orders(1)/Items", "$metadata#Orders(1)/Items"),
             ("Products?$apply=groupby((Name),aggregate(Price with sum as Total))", "$metadata#Products(Name,Total)"),
+            (
+                "Products?$apply=groupby((Name),aggregate(Price with sum as Total))&$select=Total",
+                "$metadata#Products(Total)"
+            ),
+            (
+                "Categories?$select=ID&$expand=Products/ODataDemo.Book($select=ID,Name)",
+                "$metadata#Categories(ID,Products/ODataDemo.Book(ID,Name))"
+            ),
         ])
     func contexts(_ url: String, _ context: String) async throws {
         let path = url.replacing(" ", with: "%20")

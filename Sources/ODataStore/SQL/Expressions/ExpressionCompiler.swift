@@ -181,10 +181,12 @@ final class ExpressionCompiler {
             return equal.isEmpty ? "0" : "(\(list: equal, by: " OR "))"
         }
         let tested = try value(Self.peeled(operand))
+        // What has no declared type is compared as what each member is.
+        let isDynamic = tested.isDynamic
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
         for member in members {
-            guard case .constant(let constant, _) = member, !constant.isNull,
+            guard !isDynamic, case .constant(let constant, _) = member, !constant.isNull,
                 case .exact(let value) = ComparisonForm.of(constant, in: tested.codec), tested.codec.isUnambiguous
             else {
                 others.append(try compare(.equal, operand, member, isCondition: isCondition))
