@@ -52,6 +52,10 @@ extension GeneratorConfiguration {
         }
         switch error {
         case .dataCorrupted(let context):
+            if context.codingPath.last?.stringValue == "access" {
+                let values = GeneratorConfiguration.Access.allCases.map(\.rawValue).joined(separator: ", ")
+                return place(context) + "one of \(values) is expected"
+            }
             let reason = (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"] as? String
             return place(context) + (reason ?? context.debugDescription)
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):

@@ -10,7 +10,7 @@
 /// ```
 public struct GeneratorConfiguration: Codable, Hashable, Sendable {
     /// Who sees the generated code.
-    public enum Access: String, Codable, Hashable, Sendable {
+    public enum Access: String, Codable, Hashable, Sendable, CaseIterable {
         /// Everybody who imports the module.
         case `public`
         /// The other modules of the package.

@@ -147,9 +147,7 @@ struct TransportErrorMapping {
         if let failure = error.connectionErrors.first?.error {
             return (failure as? IOError).map(Self.systemReason) ?? "\(failure)"
         }
-        if let failure = error.dnsAError ?? error.dnsAAAAError {
-            return "the name cannot be resolved (\(failure))"
-        }
+        if error.dnsAError ?? error.dnsAAAAError != nil { return "the name cannot be resolved" }
         return "no address answers"
     }
 }

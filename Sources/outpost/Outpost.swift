@@ -49,6 +49,7 @@ struct Outpost: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            try Terminal.finish()
         } catch {
             Failure.report(error, of: known.map(CommandSubject.init) ?? CommandSubject(), logger)
         }

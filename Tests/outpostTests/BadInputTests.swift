@@ -6,6 +6,14 @@ import Testing
 
 @Suite("Bad input on the command line")
 struct BadInputTests {
+    private static let model = """
+        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+        <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+        <EntityType Name="Room"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        </EntityType><EntityContainer Name="C"><EntitySet Name="Rooms" EntityType="S.Room"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
     @Test("a service that is not there")
     func unreachable() async throws {
         let site = try Site()
@@ -59,6 +67,111 @@ struct BadInputTests {
         #expect(result.code == 1)
         #expect(result.errors.contains(words), "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: site.path("clone")))
+    }
+
+    @Test("a name that nobody can resolve is said in the system's words, and in no program's")
+    func unknownHost() async throws {
+        let site = try Site()
+        let result = try await site.tool.run("clone", "http://nosuchhost.invalid/", site.path("clone"))
+        #expect(result.code == 1 && result.errors.contains("the name cannot be resolved"), "\(result.errors)")
+        #expect(!result.errors.contains("Error"), "\(result.errors)")
+    }
+
+    @Test(
+        "header fields, properties and origins that are none",
+        arguments: [
+            (["clone", "http://127.0.0.1:1/", "c", "--header", "X Tenant: blue"], "X Tenant"),
+            (["clone", "http://127.0.0.1:1/", "c", "--header", "X-Tenant: bl\u{7}ue"], "X-Tenant"),
+            (["serve", "shop.db", "--cors", "notanorigin"], "notanorigin"),
+        ])
+    func impossible(arguments: [String], words: String) async throws {
+        let result = try await Site().tool.run(arguments)
+        #expect(result.code == 2 && result.errors.contains(words), "\(result.errors)")
+    }
+
+    @Test("a property to settle lost answers by that the service does not have", arguments: ["push", "sync"])
+    func unknownCorrelation(command: String) async throws {
+        let site = try Site()
+        try await ThingService().serving { url in
+            #expect(try await site.tool.run("clone", url, site.path("clone")).code == 0)
+            for (given, words) in [("Thngs=Name", "entity set Thngs"), ("Things=Nmae", "no property Nmae")] {
+                let result = try await site.tool.run(command, site.path("clone"), "--correlate", given)
+                #expect(result.code == 2 && result.errors.contains(words), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test("files that cannot be read, with what the system says", arguments: [true, false])
+    func unreadableFiles(isFolder: Bool) async throws {
+        let site = try Site()
+        let path = site.path(isFolder ? "folder" : "missing")
+        if isFolder { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
+        let reason = isFolder ? "Is a directory" : "No such file or directory"
+        for arguments in [
+            ["metadata", "show", path], ["serve", site.path("m.xml"), "--user", "ann", "--password-file", path],
+            ["clone", "http://127.0.0.1:1/", site.path("c"), "--user", "ann", "--password-file", path],
+            ["clone", "http://127.0.0.1:1/", site.path("c"), "--token-file", path],
+            ["generate", site.path("m.xml"), "--output", site.path("code"), "--config", path],
+        ] {
+            let result = try await site.tool.run(arguments)
+            #expect(result.code == 2 && result.errors.contains(reason), "\(arguments): \(result.errors)")
+            #expect(result.errors.contains(path))
+        }
+    }
+
+    @Test("an output that is full: the command says so, and does not end as if all were well")
+    func fullOutput() async throws {
+        let site = try Site()
+        try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
+        for command in ["metadata show '\(site.path("m.xml"))'", "metadata convert '\(site.path("m.xml"))' --to json"] {
+            let shell = Process()
+            let errors = Pipe()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = ["-c", "'\(Tool.executable.path)' \(command) > /dev/full"]
+            shell.standardError = errors
+            try shell.run()
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            shell.waitUntilExit()
+            #expect(shell.terminationStatus == 1, "\(command)")
+            #expect(text.contains("The output cannot be written: No space left on device."), "\(text)")
+        }
+    }
+
+    @Test("what serves over TLS names the file and what is wrong with it")
+    func certificates() async throws {
+        let site = try Site()
+        try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
+        for name in ["one", "other"] {
+            let openssl = Process()
+            openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            openssl.arguments = [
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                "-keyout", site.path("\(name).key"), "-out", site.path("\(name).pem"),
+            ]
+            openssl.standardError = FileHandle.nullDevice
+            try openssl.run()
+            openssl.waitUntilExit()
+        }
+        let (model, one) = (site.path("m.xml"), site.path("one.pem"))
+        for (arguments, file, words) in [
+            (["--tls", site.path("none.pem")], "none.pem", "No such file or directory"),
+            (["--tls", model], "m.xml", "no certificate"),
+            (["--tls", one, "--tls-key", site.path("none.key")], "none.key", "No such file or directory"),
+            (["--tls", one, "--tls-key", model], "m.xml", "no private key"),
+            (
+                ["--tls", one, "--tls-key", site.path("other.key")], "other.key",
+                "does not belong to the certificate in"
+            ),
+            (["--tls", one, "--tls-key", site.path("one.key"), "--tls-clients", model], "m.xml", "no certificate"),
+        ] {
+            let result = try await site.tool.run(["serve", model, "--port", "0"] + arguments)
+            #expect(
+                result.code != 0 && result.errors.contains(file) && result.errors.contains(words), "\(result.errors)")
+        }
+        let clone = try await site.tool.run(
+            "clone", "https://127.0.0.1:1/", site.path("clone"), "--trust", site.path("none.pem"))
+        #expect(clone.errors.contains("No such file or directory"), "\(clone.errors)")
     }
 
     @Test("a certificate that is not trusted")

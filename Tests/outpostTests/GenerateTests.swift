@@ -57,7 +57,7 @@ struct GenerateTests {
         let unknown = try await site.tool.run("generate", metadata, "--output", code, "--sets", "orders")
         #expect(unknown.code == 1 && unknown.errors.contains("no entity set") && unknown.errors.contains("Orders"))
         let missing = try await site.tool.run("generate", site.path("nothing.xml"), "--output", code)
-        #expect(missing.code == 1 && missing.errors.contains("cannot be read"))
+        #expect(missing.code == 2 && missing.errors.contains("cannot be read: No such file or directory"))
         try #"{"sets": 1}"#.write(toFile: site.path("bad.json"), atomically: true, encoding: .utf8)
         let bad = try await site.tool.run("generate", metadata, "--output", code, "--config", site.path("bad.json"))
         #expect(bad.code == 2 && bad.errors.contains("sets"))

@@ -74,12 +74,12 @@ struct LogTests {
         let site = try Site()
         let tool = site.tool
         #expect(
-            try await tool.run("metadata", "show", "/nonexistent", environment: ["OUTPOST_LOG_LEVEL": "off"]).code == 1)
+            try await tool.run("metadata", "show", "/nonexistent", environment: ["OUTPOST_LOG_LEVEL": "off"]).code == 2)
         #expect(try await entries(tool).isEmpty)
         let bad = ["XDG_STATE_HOME": site.path("shop.db") + "/below"]
         try Data().write(to: URL(fileURLWithPath: site.path("shop.db")))
         let refused = try await tool.run("metadata", "show", "/nonexistent", environment: bad)
-        #expect(refused.code == 1 && refused.errors.contains("cannot be read"))
+        #expect(refused.code == 2 && refused.errors.contains("cannot be read"))
         #expect(try await tool.run("log", environment: bad).code == 1)
     }
 

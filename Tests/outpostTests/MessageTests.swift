@@ -26,6 +26,25 @@ struct MessageTests {
         #expect(none.errors.contains(#"outpost clone URL '"#) && none.errors.contains(#"it'\''s nowhere'"#))
     }
 
+    @Test("whoever asks for a set whose first download is not complete is told so, and not to make what is missing")
+    func incomplete() async throws {
+        let site = try Site()
+        let clone = site.path("clone")
+        let service = ThingService()
+        try await service.serving { url in
+            #expect(try await site.tool.run("clone", url, clone).code == 0)
+            #expect(try await site.tool.run("remove-query", clone, "Things").code == 0)
+            service.refuseReads(true)
+            _ = try await site.tool.run("add-query", clone, "some=Things")
+        }
+        let asked = try await site.tool.run("query", clone, "Things")
+        #expect(asked.code == 0 && asked.errors.contains("Not all is here of Things"), "\(asked.errors)")
+        #expect(asked.errors.contains("outpost pull \(clone)"), "\(asked.errors)")
+        let changed = try await site.tool.run("update", clone, "Things(1)", "Name=Mine")
+        #expect(changed.code == 1 && changed.errors.contains("Not all is here of Things"), "\(changed.errors)")
+        #expect(!changed.errors.contains("outpost create"))
+    }
+
     @Test("two parts of one name are a mistake on the command line")
     func duplicates() async throws {
         let site = try Site()

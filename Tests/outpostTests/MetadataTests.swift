@@ -21,7 +21,8 @@ struct MetadataTests {
 
     private static let model = """
         <EntityType Name="Room"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
-        <Property Name="Kind" Type="S.Kind"/></EntityType><EnumType Name="Kind"><Member Name="Hall"/></EnumType>
+        <Property Name="Kind" Type="S.Kind"/><Property Name="Since" Type="Edm.DateTimeOffset"/></EntityType>
+        <Action Name="Close"><Parameter Name="rooms" Type="Collection(S.Room)"/></Action><EnumType Name="Kind"><Member Name="Hall"/></EnumType>
         <EntityContainer Name="C"><EntitySet Name="Rooms" EntityType="S.Room"/></EntityContainer>
         """
 

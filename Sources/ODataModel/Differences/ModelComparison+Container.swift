@@ -14,14 +14,16 @@ extension ModelComparison {
             old.parameters, new.parameters, path: path, key: \.name,
             compare: { comparison, old, new in
                 comparison.compareType("\(path)/\(old.name)", "parameter", old.type, new.type)
-                if old.isNullable, !new.isNullable {
+                if case .collection(.entity) = new.type {
+                    // No member is null, whatever the document says or leaves out.
+                } else if old.isNullable, !new.isNullable {
                     comparison.compareNullable("\(path)/\(old.name)", "parameter", true, false)
                 } else if old.isNullable != new.isNullable {
                     comparison.add(
                         "\(path)/\(old.name)", .changed, "parameter, Nullable true instead of false", true,
                         "all that was valid still is")
                 }
-                comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets)
+                comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets, of: new.type)
                 comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
             },
             added: { ("parameter", $0.isNullable ? nil : "clients do not give it a value") })

@@ -76,7 +76,7 @@ extension ModelComparison {
         let path = "\(type)/\(old.name)"
         compareType(path, "property", old.type, new.type)
         compareNullable(path, "property", old.isNullable, new.isNullable)
-        compareFacets(path, "property", old.facets, new.facets)
+        compareFacets(path, "property", old.facets, new.facets, of: new.type)
         if old.defaultValue != new.defaultValue {
             add(
                 path, .changed,
@@ -94,7 +94,9 @@ extension ModelComparison {
     }
 
     /// Facets may be widened: what was valid stays so.
-    mutating func compareFacets(_ path: String, _ what: String, _ old: Facets, _ new: Facets) {
+    mutating func compareFacets(
+        _ path: String, _ what: String, _ old: Facets, _ new: Facets, of type: TypeReference
+    ) {
         func compare(_ name: String, _ old: Int?, _ new: Int?) {
             guard old != new else { return }
             let isWider = new == nil || (old.map { $0 < (new ?? 0) } ?? false)
@@ -104,7 +106,9 @@ extension ModelComparison {
                 isWider, isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
         compare("MaxLength", old.maxLength, new.maxLength)
-        compare("Precision", old.precision, new.precision)
+        // A time without a precision has none, in the document's XML form (OData CSDL XML 4.01, 7.2.3): its JSON form says so.
+        let isTime = [.dateTimeOffset, .timeOfDay, .duration].contains(type.element.primitive)
+        compare("Precision", old.precision ?? (isTime ? 0 : nil), new.precision ?? (isTime ? 0 : nil))
         if old.scale != new.scale {
             let isWider = Self.digits(old.scale) <= Self.digits(new.scale)
             add(
@@ -208,7 +212,7 @@ extension ModelComparison {
                 "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
                 "values have another form")
         }
-        compareFacets(path, "type definition", old.facets, new.facets)
+        compareFacets(path, "type definition", old.facets, new.facets, of: .primitive(new.underlyingType))
         compareAnnotations(path, old.annotations, new.annotations)
     }
 }

@@ -113,11 +113,6 @@ extension ODataServer {
                 }
             }
             let configuration = try tls.configuration()
-            do {
-                _ = try NIOSSLContext(configuration: configuration)
-            } catch {
-                throw .unusableCertificate(path: tls.certificateChainFile, reason: "\(error)")
-            }
             let (handshake, _) = handshakeTimeout.components
             return HTTPServerBuilder { [idleTimeout] responder in
                 WatchedChannel(

@@ -84,12 +84,13 @@ public struct ODataServer: Sendable {
     private static let backlog = 4096
 
     private static func reason(_ error: any Error) -> String {
+        if error is SocketAddressError { return "the name cannot be resolved" }
         guard let error = error as? IOError else { return "\(error)" }
         switch error.errnoCode {
         case EADDRINUSE: return "another program uses this port"
         case EADDRNOTAVAIL: return "this machine does not have that address"
         case EACCES, EPERM: return "this user may not listen there"
-        default: return "\(error)"
+        default: return String(cString: strerror(error.errnoCode))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOSSL
 
 extension ODataServer {
@@ -19,35 +20,51 @@ extension ODataServer {
         }
 
         func configuration() throws(ServerStartError) -> TLSConfiguration {
-            let chain: [NIOSSLCertificate]
-            do {
-                chain = try NIOSSLCertificate.fromPEMFile(certificateChainFile)
-            } catch {
-                throw .unusableCertificate(path: certificateChainFile, reason: "\(error)")
-            }
-            guard !chain.isEmpty else {
-                throw .unusableCertificate(path: certificateChainFile, reason: "it holds no certificate")
-            }
+            let chain = try Self.certificates(in: certificateChainFile)
+            try Self.requireReadable(privateKeyFile)
             let key: NIOSSLPrivateKey
             do {
                 key = try NIOSSLPrivateKey(file: privateKeyFile, format: .pem)
             } catch {
-                throw .unusableCertificate(path: privateKeyFile, reason: "\(error)")
+                throw .unusableCertificate(
+                    path: privateKeyFile, reason: "it holds no private key in PEM that needs no passphrase")
             }
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
             if let clientAuthorities {
-                let authorities: [NIOSSLCertificate]
-                do {
-                    authorities = try NIOSSLCertificate.fromPEMFile(clientAuthorities)
-                } catch {
-                    throw .unusableCertificate(path: clientAuthorities, reason: "\(error)")
-                }
-                configuration.trustRoots = .certificates(authorities)
+                configuration.trustRoots = .certificates(try Self.certificates(in: clientAuthorities))
                 configuration.certificateVerification = .noHostnameVerification
             }
+            do {
+                _ = try NIOSSLContext(configuration: configuration)
+            } catch {
+                throw .unusableCertificate(
+                    path: privateKeyFile,
+                    reason: "the key does not belong to the certificate in \(certificateChainFile)")
+            }
             return configuration
+        }
+
+        private static func certificates(in path: String) throws(ServerStartError) -> [NIOSSLCertificate] {
+            try requireReadable(path)
+            guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {
+                throw .unusableCertificate(path: path, reason: "it holds no certificate in PEM")
+            }
+            return certificates
+        }
+
+        /// The library that reads the files says of none why it cannot be read.
+        private static func requireReadable(_ path: String) throws(ServerStartError) {
+            do {
+                _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 1)
+            } catch {
+                let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
+                throw .unusableCertificate(
+                    path: path,
+                    reason: cause.domain == NSPOSIXErrorDomain
+                        ? String(cString: strerror(Int32(truncatingIfNeeded: cause.code))) : "it cannot be read")
+            }
         }
     }
 }

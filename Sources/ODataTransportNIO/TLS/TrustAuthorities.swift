@@ -1,3 +1,4 @@
+import Foundation
 import NIOSSL
 import ODataHTTP
 import X509
@@ -51,9 +52,18 @@ struct TrustAuthorities: Sendable {
             case .pem(let bytes): certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
             }
         } catch {
-            throw .unusableCertificates(path: path, reason: "\(error)")
+            let code = path.map(Self.readingError) ?? 0
+            throw .unusableCertificates(
+                path: path, reason: code == 0 ? "it holds no certificate in PEM" : String(cString: strerror(code)))
         }
         guard !certificates.isEmpty else { throw .unusableCertificates(path: path, reason: "it holds no certificate") }
         return certificates
+    }
+
+    /// Why a file cannot be read, as `errno` has it; 0 where it can. The library does not say.
+    private static func readingError(_ path: String) -> Int32 {
+        guard let file = fopen(path, "rb") else { return errno }
+        defer { fclose(file) }
+        return fgetc(file) == EOF && ferror(file) != 0 ? errno : 0
     }
 }

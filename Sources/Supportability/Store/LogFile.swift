@@ -145,10 +145,14 @@ final class LogFile: Sendable {
             if isPacked { try file.appendPacked(bytes) } else { try file.append(bytes) }
             try file.sync()
             guard rename(temporary, path) == 0 else {
-                throw .system(operation: "keeping", path: path, code: errno)
+                throw .system(operation: "writing", path: path, code: errno)
             }
         } catch {
             unlink(temporary)
+            // Who asked for the file knows nothing of the one beside it.
+            if case .system(_, temporary, let code) = error {
+                throw .system(operation: "writing", path: path, code: code)
+            }
             throw error
         }
         try syncFolder(folder)

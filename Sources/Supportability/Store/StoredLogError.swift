@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Why a stored log cannot be opened, read or written.
 public enum StoredLogError: Error, Hashable, Sendable {
     /// The system refused an operation on a file; `code` is its `errno`.
@@ -22,7 +30,8 @@ extension StoredLogError: CustomStringConvertible {
     /// One sentence that says what is wrong and, where one can, what to do.
     public var description: String {
         switch self {
-        case .system(let operation, let path, let code): "\(operation) of \(path) failed (errno \(code))"
+        case .system(let operation, let path, let code):
+            "\(operation) \(path) failed: \(String(cString: strerror(code)))"
         case .keyMissing(let folder): "the log in \(folder) is encrypted, and no key was given"
         case .wrongKey(let folder): "the log in \(folder) is encrypted under another key"
         case .notSealed(let folder): "the log in \(folder) is not encrypted: open it without a key, or remove it"

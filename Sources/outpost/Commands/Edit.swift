@@ -63,9 +63,13 @@ struct Update: AsyncParsableCommand, StoreCommand {
             do {
                 return try await editor.send(request, "Changed")
             } catch let error as ODataError where error.status == 412 {
+                let set = String(entity.prefix { $0 != "(" })
+                let isIncomplete = try await editor.isIncomplete(set)
                 throw Failure(
-                    message: "\(entity) does not exist in \(store.directory).",
-                    advice: "See what is there with: outpost query DIR, or make it with: outpost create DIR")
+                    message: "\(entity) \(isIncomplete ? "is not" : "does not exist") in \(store.directory).",
+                    advice: isIncomplete
+                        ? "Not all is here of \(set): its first download is not complete. Go on with: outpost pull DIR"
+                        : "See what is there with: outpost query DIR \(set.shellQuoted)")
             }
         }
     }
@@ -134,6 +138,11 @@ struct Edit {
     struct Editor {
         let provider: OfflineODataProvider
         let category: String?
+
+        /// Whether not all of an entity set is here that is to be: its first download was broken off.
+        func isIncomplete(_ set: String) async throws -> Bool {
+            try await KeptSets(provider).incomplete.contains(set)
+        }
 
         func collection(_ text: String) throws -> (ODataURL, Shape) {
             let url = try ODataURL(parsing: text)

@@ -77,11 +77,9 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
     private func merged() throws -> GeneratorConfiguration {
         var configuration = GeneratorConfiguration()
         if let configurationFile {
-            guard let data = FileManager.default.contents(atPath: configurationFile) else {
-                throw Failure(message: "\(configurationFile) cannot be read.")
-            }
+            let data = try NamedFile.contents(of: configurationFile)
             do {
-                configuration = try JSONDecoder().decode(GeneratorConfiguration.self, from: data)
+                configuration = try JSONDecoder().decode(GeneratorConfiguration.self, from: Data(data))
             } catch let error as DecodingError {
                 throw Failure(
                     message: "\(configurationFile): \(GeneratorConfiguration.explain(error))",

@@ -246,7 +246,7 @@ struct Metadata: AsyncParsableCommand {
             do {
                 try Data(document.bytes).write(to: URL(fileURLWithPath: output), options: .atomic)
             } catch {
-                throw Failure(message: "\(output) cannot be written: \(error.localizedDescription)")
+                throw Failure(message: "\(output) cannot be written: \(error.systemReason).")
             }
             guard json else { return }
             print(
@@ -359,10 +359,7 @@ struct MetadataSource {
     }
 
     private func contents(of path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure(message: "\(path) cannot be read.", advice: "Give a file, or an address with https://.")
-        }
-        return [UInt8](data)
+        try NamedFile.contents(of: path, advice: "Give a file, or an address with https://.")
     }
 
     private func fetch(_ address: String) async throws -> [UInt8] {

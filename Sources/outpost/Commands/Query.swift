@@ -44,11 +44,22 @@ struct Query: AsyncParsableCommand, StoreCommand {
             } else {
                 try await printTable(provider, url)
             }
+            await Self.warnOfMissing(in: provider, url, of: store.directory)
             try provider.close()
         } catch {
             try? provider.close()
             throw error
         }
+    }
+
+    /// Tells where the answer may lack what a first download has not brought yet.
+    private static func warnOfMissing(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async {
+        guard case .name(let set, _)? = url.path.segments.first, let kept = try? await KeptSets(provider),
+            kept.incomplete.contains(set.text)
+        else { return }
+        Terminal.error(
+            "\(Terminal.yellow("warning:", on: .error)) Not all is here of \(set.text): its first download is not "
+                + "complete. Go on with: outpost pull \(directory.shellQuoted)")
     }
 
     private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {

@@ -191,11 +191,9 @@ struct Serve: AsyncParsableCommand {
         if pageSize > 0 { options.pageSizeLimit = pageSize }
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
         if let rows {
-            guard let data = FileManager.default.contents(atPath: rows) else {
-                throw Failure(message: "\(rows) cannot be read.")
-            }
+            let data = try NamedFile.contents(of: rows)
             do {
-                try await service.seed(json: Array(data))
+                try await service.seed(json: data)
             } catch {
                 throw Failure(message: "\(rows): \(error)")
             }

@@ -36,6 +36,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         connected.store.setDelegate(early)
         do {
             let (report, archived) = try await connected.run { store in
+                try sending.requireProperties(in: store.model)
                 try await Self.require(names, in: store)
                 return (try await store.upload(options: chosen), try await store.status().failed.count)
             }
@@ -156,6 +157,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         do {
             // One after the other: what was refused must be told even when the download fails.
             let downloaded = try await connected.run { store in
+                try sending.requireProperties(in: store.model)
                 try await store.setParameters(values)
                 let uploaded = try await store.upload(options: options)
                 sent = uploaded

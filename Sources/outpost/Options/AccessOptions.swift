@@ -70,9 +70,21 @@ struct AccessOptions: ParsableArguments {
         guard (tokenIssuer == nil) == (tokenAudience == nil), (tokenIssuer == nil) == (tokenKeys == nil) else {
             throw ValidationError("--token-issuer, --token-audience and --token-keys go together.")
         }
+        for origin in origins where origin != "*" && !Self.isOrigin(origin) {
+            throw ValidationError(
+                "--cors: '\(origin)' is no origin, such as https://app.example or http://localhost:3000.")
+        }
         guard !origins.contains("*") || origins.count == 1 else {
             throw ValidationError("--cors * allows all origins: name no others beside it.")
         }
+    }
+
+    /// Whether a text is a scheme, a host and perhaps a port, as browsers send it (RFC 6454, 6.2).
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), parts.scheme != nil, parts.host?.isEmpty == false else {
+            return false
+        }
+        return parts.path.isEmpty && parts.query == nil && parts.fragment == nil && parts.user == nil
     }
 
     /// The files for TLS.
@@ -140,10 +152,5 @@ struct AccessOptions: ParsableArguments {
         }
     }
 
-    private func contents(of path: String) throws -> Data {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure(message: "\(path) cannot be read.")
-        }
-        return data
-    }
+    private func contents(of path: String) throws -> Data { Data(try NamedFile.contents(of: path)) }
 }

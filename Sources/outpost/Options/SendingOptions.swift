@@ -1,4 +1,5 @@
 import ArgumentParser
+import ODataModel
 import OfflineOData
 
 /// How changes are sent.
@@ -31,6 +32,22 @@ struct SendingOptions: ParsableArguments {
             options.correlationProperties = try NamedValue.dictionary(
                 correlate, option: "--correlate", example: "Orders=Number")
             return options
+        }
+    }
+
+    /// Makes sure that the properties of `--correlate` are there.
+    func requireProperties(in model: EntityDataModel) throws {
+        for (set, property) in try uploadOptions.correlationProperties.sorted(by: { $0.key < $1.key }) {
+            guard let shape = model.shape(ofSet: set) else {
+                throw Failure(
+                    message: "--correlate: the service has no entity set \(set).",
+                    advice: "See what it has with: outpost status DIR", status: .misused)
+            }
+            guard shape.ordinal(of: property) != nil else {
+                throw Failure(
+                    message: "--correlate: \(set) has no property \(property).",
+                    advice: "See what it has with: outpost query DIR '\(set)?$top=1'", status: .misused)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import Logging
 import ODataClient
 import ODataHTTP
@@ -75,7 +76,18 @@ struct ServiceOptions: ParsableArguments {
 
     private var headers: [String: String] {
         get throws {
-            try NamedValue.dictionary(fields, option: "--header", separator: ":", example: "'X-Tenant: blue'")
+            let headers = try NamedValue.dictionary(
+                fields, option: "--header", separator: ":", example: "'X-Tenant: blue'")
+            for (name, value) in headers {
+                guard HTTPField.Name(name) != nil else {
+                    throw ValidationError("--header: '\(name)' is no name of a header field, as X-Tenant is.")
+                }
+                guard HTTPField.isValidValue(value) else {
+                    throw ValidationError(
+                        "--header: the value of \(name) has characters that no header field may have.")
+                }
+            }
+            return headers
         }
     }
 
@@ -101,17 +113,13 @@ struct ServiceOptions: ParsableArguments {
         if let tokenFile {
             return Authentication(
                 TokenAuthentication(.bearer) { _ in
-                    guard let data = FileManager.default.contents(atPath: tokenFile) else {
-                        throw Failure(message: "\(tokenFile) cannot be read.")
-                    }
+                    let data = try NamedFile.contents(of: tokenFile)
                     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 })
         }
         guard let user else { return .none }
         if let passwordFile {
-            guard let data = FileManager.default.contents(atPath: passwordFile) else {
-                throw Failure(message: "\(passwordFile) cannot be read.")
-            }
+            let data = try NamedFile.contents(of: passwordFile)
             return .basic(user: user, password: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
         }
         guard let password = Terminal.askSecret("Password of \(user): ") else {

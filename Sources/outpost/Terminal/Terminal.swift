@@ -42,8 +42,24 @@ enum Terminal {
         flush()
         line.withLock { line in
             erase(&line)
-            try? output.handle.write(contentsOf: Data(bytes))
+            do {
+                try output.handle.write(contentsOf: Data(bytes))
+            } catch {
+                if output == .output { outputFailure.withLock { $0 = $0 ?? error.systemReason } }
+            }
         }
+    }
+
+    /// What the system said first where the output could not be written.
+    private static let outputFailure = Mutex<String?>(nil)
+
+    /// Hands over what is kept back, at the end of a command.
+    ///
+    /// - Throws: ``Failure`` where the output, or a part of it, could not be written.
+    static func finish() throws {
+        flush()
+        guard let reason = outputFailure.withLock({ $0 }) else { return }
+        throw Failure(message: "The output cannot be written: \(reason).")
     }
 
     /// The line that tells of progress, as it stands there; empty for none. What else is written takes its place.
@@ -70,7 +86,11 @@ enum Terminal {
     }
 
     /// Hands over what `print` keeps back when the output is a pipe.
-    static func flush() { fflush(nil) }
+    static func flush() {
+        guard fflush(nil) != 0 else { return }
+        let reason = String(cString: strerror(errno))
+        outputFailure.withLock { $0 = $0 ?? reason }
+    }
 
     /// How many columns the terminal has; 100 where nobody knows.
     static func width(of output: Output) -> Int {

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A file that somebody has named in an argument.
+enum NamedFile {
+    /// Reads it.
+    ///
+    /// - Parameter advice: what helps where it cannot be read.
+    /// - Throws: ``Failure`` with what the system says; the command was used wrongly.
+    static func contents(of path: String, advice: String? = nil) throws -> [UInt8] {
+        func failure(_ code: Int32) -> Failure {
+            Failure(
+                message: "\(path) cannot be read: \(String(cString: strerror(code))).", advice: advice, status: .misused
+            )
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw failure(EISDIR) }
+        do {
+            return [UInt8](try file.readToEnd() ?? Data())
+        } catch {
+            throw Failure(
+                message: "\(path) cannot be read: \(error.systemReason).", advice: advice, status: .misused)
+        }
+    }
+}
