@@ -94,6 +94,24 @@ public enum EncryptedDatabase {
         }
     }
 
+    /// Whether a file is missing, empty or begins as a plain SQLite database does.
+    ///
+    /// - Parameter path: The file. It is looked at without harm to the locks that connections of this process have on it.
+    /// - Throws: ``EncryptedDatabaseError``: `sqlite`, `unavailable`.
+    package static func isEmptyOrPlain(at path: String) throws(EncryptedDatabaseError) -> Bool {
+        try register()
+        let path = try canonical(path)
+        do throws(EncryptedDatabaseError) {
+            let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
+            let mark = Array("SQLite format 3\0".utf8)
+            let (size, start) = (try file.size(), try file.content(at: 0, count: mark.count))
+            return size == 0 || start == mark
+        } catch {
+            guard case .notFound = error else { throw error }
+            return true
+        }
+    }
+
     /// Replaces the key or passphrase; only the key block is rewritten, and atomically.
     ///
     /// The data key stays: whoever had the old key and a copy of the file can go on reading the pages that
