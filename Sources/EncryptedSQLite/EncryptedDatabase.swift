@@ -122,7 +122,8 @@ public enum EncryptedDatabase {
     ///   - old: The key or passphrase that opens it now.
     ///   - new: The one that shall.
     ///   - derivation: The cost if `new` is a passphrase.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, and `busy`.
+    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, and `busy`: the old key opens the database as
+    ///   before. Only after `keyInDoubt`, where the disk failed twice, nobody can tell which of the two does.
     public static func rekey(
         at path: String, from old: KeySource, to new: KeySource, derivation: ScryptParameters = .standard
     ) throws(EncryptedDatabaseError) {
@@ -139,8 +140,20 @@ public enum EncryptedDatabase {
                 let dataKey = try block.dataKey(with: old)
                 return try block.addSlot(dataKey, with: new, derivation: derivation)
             }
-            try file.write(block.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
-            try file.write(block.slotBytes(1 - slot), at: KeyBlock.slotOffsets[1 - slot])
+            do throws(EncryptedDatabaseError) {
+                try file.write(block.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
+            } catch {
+                // It may be there all the same, and would count: what is not durable is taken back.
+                let empty = [UInt8](repeating: 0, count: KeyBlock.slotSize)
+                guard (try? file.write(empty, at: KeyBlock.slotOffsets[slot])) != nil else {
+                    throw .keyInDoubt(path: path)
+                }
+                throw error
+            }
+            // The new slot counts, alone. An old one that cannot be wiped opens nothing, and is written over next time.
+            for _ in 0..<2 {
+                if (try? file.write(block.slotBytes(1 - slot), at: KeyBlock.slotOffsets[1 - slot])) != nil { break }
+            }
         }
     }
 

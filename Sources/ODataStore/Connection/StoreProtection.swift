@@ -1,5 +1,6 @@
 import EncryptedSQLite
 import GRDB
+import GRDBSQLite
 public import Secrets
 
 /// How a store's file is protected.
@@ -77,6 +78,7 @@ extension StoreError {
         case .locked: self = .wrongKey(path: path)
         case .sqlite(_, _, let code):
             self.init(ResultCode(rawValue: code), message: error.description, path: path)
+        case .keyInDoubt: self = .inputOutput(code: Int(SQLITE_IOERR), message: error.description)
         case .unavailable(let code): self = .database(code: Int(code), message: error.description)
         }
     }
