@@ -78,7 +78,7 @@ struct VaultTests {
         #expect(keys.count == 1)
     }
 
-    @Test("verify: a whole clone, one with a flipped bit, and one whose key block is of a later version")
+    @Test("verify: a whole clone, one with a flipped bit in a page, and one with a flipped bit in the version")
     func verify() async throws {
         let site = try Site()
         let tool = site.tool
@@ -89,7 +89,7 @@ struct VaultTests {
         let database = URL(fileURLWithPath: clone + "/store.db")
         #expect(try await tool.run("verify", clone).code == 0)
         let whole = try Data(contentsOf: database)
-        for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "version")] {
+        for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "byte 0: not a key block")] {
             var altered = try Data(contentsOf: database)
             altered[place] ^= 0x20
             try altered.write(to: database)
