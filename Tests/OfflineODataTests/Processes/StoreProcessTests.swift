@@ -147,6 +147,23 @@ struct StoreProcessTests {
         #expect(try await fresh.status().pending.count == 3)
     }
 
+    @Test("A store that another process has open is not salvaged", Patience.limit)
+    func salvaging() async throws {
+        let shop = try await Shop()
+        let shared = try await SharedStore(shop, isEncrypted: true)
+        try shared.store.close()
+        let probe = try Probe(shared, "edit", "S", "100000")
+        _ = probe.read()
+        await #expect(throws: StoreError.locked) {
+            _ = try await OfflineODataProvider.salvage(at: shared.store.directory, protection: shared.protection)
+        }
+        let committed = try probe.kill().split(separator: "\n").count
+        let report = try await OfflineODataProvider.salvage(
+            at: shared.store.directory, protection: shared.protection)
+        #expect(report.savedChanges >= committed)
+        #expect(report.losses == [:])
+    }
+
     @Test(
         "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
         arguments: [false, true])
