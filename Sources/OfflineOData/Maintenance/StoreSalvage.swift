@@ -181,8 +181,11 @@ struct StoreSalvage {
         }
     }
 
-    private func finish() throws {
+    private mutating func finish() throws {
         try copyNumbers()
+        _ = try StreamHoles.mend(in: target)
+        let lost = try StreamHoles.localCount(in: target)
+        if lost > 0 { report.losses["outpost_stream", default: 0] += lost }
         try target.execute(
             sql: """
                 UPDATE outpost_query SET next_link = NULL, delta_link = NULL;
@@ -202,7 +205,7 @@ struct StoreSalvage {
         report.saved[table] = 0
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
-            let ends = bounds(name, rowID)
+            let ends = try bounds(of: table, rowID)
             try copy(name, table, list, insert, rowID, ends.lowerBound, ends.upperBound)
         } else {
             // A table ordered by its key: from both ends up to the damage.
@@ -224,14 +227,40 @@ struct StoreSalvage {
         return "_rowid_"
     }
 
-    /// The first and the last row id, as far as they can be read.
-    private func bounds(_ name: String, _ rowID: String) -> ClosedRange<Int64> {
-        let first = (try? Int64.fetchOne(source, sql: "SELECT MIN(\(rowID)) FROM \(name)")) ?? nil
-        let last = (try? Int64.fetchOne(source, sql: "SELECT MAX(\(rowID)) FROM \(name)")) ?? nil
-        // Where an end is damaged, what the table has ever given bounds it.
-        let given = try? Int64.fetchOne(source, sql: "SELECT MAX(seq) FROM sqlite_sequence")
-        let lower = first ?? 1
-        return lower...max(lower, last ?? (given ?? nil) ?? Int64(UInt32.max))
+    /// The first and the last row id of a table; where an end cannot be read, a bound of it, and that is a loss.
+    private mutating func bounds(of table: String, _ rowID: String) throws -> ClosedRange<Int64> {
+        func end(_ function: String, from index: String? = nil) throws -> Int64? {
+            let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
+            return try Int64.fetchOne(
+                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.quotedDatabaseIdentifier)\(hint)")
+        }
+        /// What an index says, which has all row ids too.
+        func indexed(_ function: String) -> Int64? {
+            for index in (try? source.indexes(on: table)) ?? [] {
+                if let found = try? end(function, from: index.name) { return found }
+            }
+            return nil
+        }
+        /// The last one that this table has ever given, where it counts them.
+        func given() -> Int64? {
+            let sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+            return (try? Int64.fetchOne(source, sql: sql, arguments: [table])) ?? nil
+        }
+        var (lower, upper): (Int64?, Int64?)
+        do {
+            lower = try end("MIN")
+        } catch is DatabaseError {
+            report.losses[table, default: 0] += 1
+            lower = indexed("MIN")
+        }
+        do {
+            upper = try end("MAX")
+        } catch is DatabaseError {
+            report.losses[table, default: 0] += 1
+            upper = indexed("MAX") ?? given() ?? Int64(UInt32.max)
+        }
+        let first = lower ?? 1
+        return first...max(first, upper ?? first)
     }
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
