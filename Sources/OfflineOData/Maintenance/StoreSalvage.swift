@@ -205,8 +205,10 @@ struct StoreSalvage {
         report.saved[table] = 0
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
-            let ends = try bounds(of: table, rowID)
-            try copy(name, table, list, insert, rowID, ends.lowerBound, ends.upperBound)
+            let (range, areRead) = try bounds(of: table, rowID)
+            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound)
+            // What is behind an end that cannot be read, nobody knows.
+            if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
             // A table ordered by its key: from both ends up to the damage.
             let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table)
@@ -227,40 +229,37 @@ struct StoreSalvage {
         return "_rowid_"
     }
 
-    /// The first and the last row id of a table; where an end cannot be read, a bound of it, and that is a loss.
-    private mutating func bounds(of table: String, _ rowID: String) throws -> ClosedRange<Int64> {
+    /// The first and the last row id of a table, or bounds of them where an end cannot be read.
+    private func bounds(of table: String, _ rowID: String) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
         func end(_ function: String, from index: String? = nil) throws -> Int64? {
             let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
             return try Int64.fetchOne(
                 source, sql: "SELECT \(function)(\(rowID)) FROM \(table.quotedDatabaseIdentifier)\(hint)")
         }
-        /// What an index says, which has all row ids too.
-        func indexed(_ function: String) -> Int64? {
-            for index in (try? source.indexes(on: table)) ?? [] {
-                if let found = try? end(function, from: index.name) { return found }
-            }
-            return nil
+        /// What its indexes say, which have all row ids too.
+        func indexed(_ function: String) -> [Int64] {
+            ((try? source.indexes(on: table)) ?? []).compactMap { (try? end(function, from: $0.name)) ?? nil }
         }
         /// The last one that this table has ever given, where it counts them.
-        func given() -> Int64? {
+        func given() -> [Int64] {
             let sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-            return (try? Int64.fetchOne(source, sql: sql, arguments: [table])) ?? nil
+            return (try? Int64.fetchAll(source, sql: sql, arguments: [table])) ?? []
         }
-        var (lower, upper): (Int64?, Int64?)
+        var (lower, upper, areRead): (Int64?, Int64?, Bool) = (nil, nil, true)
         do {
             lower = try end("MIN")
         } catch is DatabaseError {
-            report.losses[table, default: 0] += 1
-            lower = indexed("MIN")
+            lower = indexed("MIN").min()
+            areRead = false
         }
         do {
             upper = try end("MAX")
         } catch is DatabaseError {
-            report.losses[table, default: 0] += 1
-            upper = indexed("MAX") ?? given() ?? Int64(UInt32.max)
+            upper = (indexed("MAX") + given()).max() ?? Int64(UInt32.max)
+            areRead = false
         }
         let first = lower ?? 1
-        return first...max(first, upper ?? first)
+        return (first...max(first, upper ?? first), areRead)
     }
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
