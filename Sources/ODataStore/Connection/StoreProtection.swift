@@ -76,8 +76,8 @@ extension StoreError {
         case .damagedKeyBlock, .alreadyExists: self = .corrupt(message: error.description)
         case .busy: self = .locked
         case .locked: self = .wrongKey(path: path)
-        case .sqlite(_, _, let code):
-            self.init(ResultCode(rawValue: code), message: error.description, path: path)
+        case .sqlite(let file, let operation, let code):
+            self.init(ResultCode(rawValue: code), message: "\(operation) of \(file) failed", path: path)
         case .keyInDoubt: self = .inputOutput(code: Int(SQLITE_IOERR), message: error.description)
         case .unavailable(let code): self = .database(code: Int(code), message: error.description)
         }
