@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+public import Secrets
 
 extension EncryptedDatabase {
     /// A place in a database's files that is not what was written there.
@@ -10,6 +11,15 @@ extension EncryptedDatabase {
         public let offset: Int64
         /// What should be there.
         public let expected: Expectation
+        /// How many pages are missing, where a file ends too early; else 0.
+        public let missingPages: Int
+
+        init(path: String, offset: Int64, expected: Expectation, missingPages: Int = 0) {
+            self.path = path
+            self.offset = offset
+            self.expected = expected
+            self.missingPages = missingPages
+        }
 
         /// The parts of the files.
         public enum Expectation: String, Hashable, Sendable {
@@ -17,6 +27,8 @@ extension EncryptedDatabase {
             case keyBlock = "key block"
             /// A sealed page of the database.
             case page
+            /// The rest of a database that was cut, or copied in part.
+            case rest
             /// The header of the write-ahead log.
             case logHeader = "header of the log"
             /// A frame of the write-ahead log. A write that a crash cut short looks like this too, at the end of the log.
@@ -28,7 +40,12 @@ extension EncryptedDatabase {
         }
 
         /// What is damaged, and where.
-        public var description: String { "\(path), byte \(offset): not a \(expected.rawValue) as it was written" }
+        public var description: String {
+            let place = "\(path), byte \(offset)"
+            guard expected == .rest else { return "\(place): not a \(expected.rawValue) as it was written" }
+            let missing = missingPages == 1 ? "1 page is missing" : "\(missingPages) pages are missing"
+            return "\(place): the file ends here, and \(missing)"
+        }
     }
 
     /// Reads every byte of an unlocked database, of its log and of its journal, and finds what is not as it was written,
@@ -46,12 +63,37 @@ extension EncryptedDatabase {
         let path = try canonical(path)
         guard let cipher = KeyRegistry.shared.cipher(forPath: path) else { throw .locked(path: path) }
         let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
-        var damages: [Damage] = []
         let block = try file.read()
+        guard block.fileIdentity == cipher.fileIdentity else { throw .wrongKey(path: path) }
+        return try damages(of: file, at: path, block, cipher)
+    }
+
+    /// The same of a database that need not be unlocked, nor is so afterwards.
+    ///
+    /// With the key, also a key block is read that is damaged where its bytes follow from the format; that is then a damage
+    /// like others.
+    ///
+    /// - Parameters:
+    ///   - path: The database file.
+    ///   - source: Its key or passphrase.
+    /// - Returns: Every damaged place, in the order of files and offsets; empty when all is well.
+    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, `unsupportedFormat` and `damagedKeyBlock` only
+    ///   where the key opens nothing.
+    public static func verify(at path: String, with source: KeySource) throws(EncryptedDatabaseError) -> [Damage] {
+        try register()
+        let path = try canonical(path)
+        let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
+        let (block, dataKey) = try file.opened(with: source)
+        return try damages(of: file, at: path, block, PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity))
+    }
+
+    private static func damages(
+        of file: KeyBlockFile, at path: String, _ block: KeyBlock, _ cipher: PageCipher
+    ) throws(EncryptedDatabaseError) -> [Damage] {
+        var damages: [Damage] = []
         if try block.bytes != file.content(at: 0, count: FileFormat.keyBlockSize) {
             damages.append(Damage(path: path, offset: 0, expected: .keyBlock))
         }
-        guard block.fileIdentity == cipher.fileIdentity else { throw .wrongKey(path: path) }
         let sealer = cipher.sealer(for: .main)
         let size = try file.size()
         for offset in stride(from: Int64(FileFormat.keyBlockSize), to: size, by: FileFormat.pageSize) {
@@ -63,15 +105,33 @@ extension EncryptedDatabase {
                 continue
             }
         }
-        return damages + logDamages(path + "-wal", cipher) + journalDamages(path + "-journal", cipher)
+        let log = LogReader(path: path + "-wal", cipher: cipher)
+        // A journal that is played back makes the file as long as it was.
+        if (FileManager.default.contents(atPath: path + "-journal") ?? Data()).isEmpty,
+            let missing = try missingPages(of: file, cipher, log)
+        {
+            damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
+        }
+        return damages + logDamages(path + "-wal", log) + journalDamages(path + "-journal", cipher)
     }
 
-    /// The log and the journal are read as a whole: neither is kept long, and no lock stands on them.
-    private static func logDamages(_ path: String, _ cipher: PageCipher) -> [Damage] {
-        guard let content = FileManager.default.contents(atPath: path).map({ [UInt8]($0) }), !content.isEmpty else {
-            return []
-        }
-        let reader = LogReader(content: content, cipher: cipher)
+    /// How many pages at the end are neither in the file nor in the log; nil where none is, or the first page tells nothing.
+    private static func missingPages(
+        of file: KeyBlockFile, _ cipher: PageCipher, _ log: LogReader?
+    ) throws(EncryptedDatabaseError) -> Int? {
+        let content = CommittedContent(file: file, cipher: cipher, log: log)
+        guard let count = try content.statedPageCount() else { return nil }
+        let there = try content.filePageCount()
+        guard count > there else { return nil }
+        // SQLite keeps its locks in the bytes of this page, and never writes it.
+        let lockPage = 0x4000_0000 / FileFormat.pageSize + 1
+        let missing = ((there + 1)...count).count { !content.isInLog($0) && $0 != lockPage }
+        // Those that frames had which are damaged are named with the log.
+        return missing > (log?.unusableCount ?? 0) ? missing : nil
+    }
+
+    private static func logDamages(_ path: String, _ reader: LogReader?) -> [Damage] {
+        guard let reader else { return [] }
         guard reader.headerIsWhole else { return [Damage(path: path, offset: 0, expected: .logHeader)] }
         return reader.damagedFrames.map { Damage(path: path, offset: Int64($0), expected: .logFrame) }
     }

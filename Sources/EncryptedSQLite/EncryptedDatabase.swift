@@ -94,6 +94,24 @@ public enum EncryptedDatabase {
         }
     }
 
+    /// Whether a file is missing, empty or begins as a plain SQLite database does.
+    ///
+    /// - Parameter path: The file. It is looked at without harm to the locks that connections of this process have on it.
+    /// - Throws: ``EncryptedDatabaseError``: `sqlite`, `unavailable`.
+    package static func isEmptyOrPlain(at path: String) throws(EncryptedDatabaseError) -> Bool {
+        try register()
+        let path = try canonical(path)
+        do throws(EncryptedDatabaseError) {
+            let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
+            let mark = Array("SQLite format 3\0".utf8)
+            let (size, start) = (try file.size(), try file.content(at: 0, count: mark.count))
+            return size == 0 || start == mark
+        } catch {
+            guard case .notFound = error else { throw error }
+            return true
+        }
+    }
+
     /// Replaces the key or passphrase; only the key block is rewritten, and atomically.
     ///
     /// The data key stays: whoever had the old key and a copy of the file can go on reading the pages that
@@ -104,7 +122,8 @@ public enum EncryptedDatabase {
     ///   - old: The key or passphrase that opens it now.
     ///   - new: The one that shall.
     ///   - derivation: The cost if `new` is a passphrase.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, and `busy`.
+    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, and `busy`: the old key opens the database as
+    ///   before. Only after `keyInDoubt`, where the disk failed twice, nobody can tell which of the two does.
     public static func rekey(
         at path: String, from old: KeySource, to new: KeySource, derivation: ScryptParameters = .standard
     ) throws(EncryptedDatabaseError) {
@@ -121,8 +140,20 @@ public enum EncryptedDatabase {
                 let dataKey = try block.dataKey(with: old)
                 return try block.addSlot(dataKey, with: new, derivation: derivation)
             }
-            try file.write(block.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
-            try file.write(block.slotBytes(1 - slot), at: KeyBlock.slotOffsets[1 - slot])
+            do throws(EncryptedDatabaseError) {
+                try file.write(block.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
+            } catch {
+                // It may be there all the same, and would count: what is not durable is taken back.
+                let empty = [UInt8](repeating: 0, count: KeyBlock.slotSize)
+                guard (try? file.write(empty, at: KeyBlock.slotOffsets[slot])) != nil else {
+                    throw .keyInDoubt(path: path)
+                }
+                throw error
+            }
+            // The new slot counts, alone. An old one that cannot be wiped opens nothing, and is written over next time.
+            for _ in 0..<2 {
+                if (try? file.write(block.slotBytes(1 - slot), at: KeyBlock.slotOffsets[1 - slot])) != nil { break }
+            }
         }
     }
 

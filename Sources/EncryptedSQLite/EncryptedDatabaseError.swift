@@ -23,6 +23,8 @@ public enum EncryptedDatabaseError: Error, Equatable, Sendable {
     case wrongKindOfKey(path: String, expected: SecretError.KeyKind)
     /// The key or passphrase itself is unusable, whatever the file.
     case secret(SecretError)
+    /// Re-keying failed, and so did taking it back: either of the two keys may open the file, so keep both.
+    case keyInDoubt(path: String)
     /// The file was not unlocked, which what was asked for needs.
     case locked(path: String)
     /// Another connection holds a lock that re-keying needs; try again.
@@ -47,6 +49,8 @@ extension EncryptedDatabaseError: CustomStringConvertible {
         case .wrongKey(let path): "the key does not open \(path)"
         case .wrongKindOfKey(let path, let expected): "\(path) is opened by a \(expected.rawValue)"
         case .secret(let error): error.description
+        case .keyInDoubt(let path):
+            "writing the key block of \(path) failed, and either the old key or the new one opens it: keep both"
         case .locked(let path): "\(path) was not unlocked"
         case .busy(let path): "\(path) is locked by another connection"
         case .sqlite(let path, let operation, let code): "\(operation) of \(path) failed (SQLite code \(code))"
@@ -70,6 +74,7 @@ extension EncryptedDatabaseError: CodedError {
             case .wrongKey: "wrong-key"
             case .wrongKindOfKey: "wrong-kind-of-key"
             case .secret: "secret"
+            case .keyInDoubt: "key-in-doubt"
             case .locked: "not-unlocked"
             case .busy: "busy"
             case .sqlite: "system"
@@ -87,7 +92,7 @@ extension EncryptedDatabaseError: CodedError {
         case .busy: .transient
         case .unsupportedFormat, .unavailable: .unsupported
         case .secret(let error): error.failureKind
-        case .sqlite: .device
+        case .sqlite, .keyInDoubt: .device
         default: .request
         }
     }

@@ -121,7 +121,8 @@ public final class SecureDatabase: Sendable {
     /// - Parameters:
     ///   - old: What opens it now.
     ///   - new: What shall.
-    /// - Throws: ``SecureStorageError``.
+    /// - Throws: ``SecureStorageError``: the old one opens it as before. Only after `keyInDoubt` nobody can tell which of the two
+    ///   does.
     public func rekey(from old: KeySource, to new: KeySource) throws(SecureStorageError) {
         do {
             try EncryptedDatabase.rekey(at: path, from: old, to: new)

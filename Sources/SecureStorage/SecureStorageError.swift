@@ -9,6 +9,8 @@ public enum SecureStorageError: Error, Equatable, Sendable {
     case notFound(path: String)
     /// The key or passphrase does not open the file.
     case wrongKey(path: String)
+    /// Changing the key failed, and so did taking it back: either of the two keys may open the file, so keep both.
+    case keyInDoubt(path: String)
     /// The file is no encrypted database, or damaged, or of a later version; the text says which.
     case unusable(reason: String)
     /// It was closed.
@@ -29,6 +31,8 @@ extension SecureStorageError: CustomStringConvertible {
         switch self {
         case .notFound(let path): "there is no database at \(path)"
         case .wrongKey(let path): "the key does not open \(path)"
+        case .keyInDoubt(let path):
+            "changing the key of \(path) failed, and either the old key or the new one opens it: keep both"
         case .unusable(let reason): reason
         case .closed: "the store was closed"
         case .database(let code, let message): "\(message) (SQLite code \(code))"
@@ -46,6 +50,7 @@ extension SecureStorageError {
         switch error {
         case .notFound(let path): self = .notFound(path: path)
         case .wrongKey(let path), .wrongKindOfKey(let path, _): self = .wrongKey(path: path)
+        case .keyInDoubt(let path): self = .keyInDoubt(path: path)
         default: self = .unusable(reason: error.description)
         }
     }
@@ -77,6 +82,7 @@ extension SecureStorageError: CodedError {
             switch self {
             case .notFound: "not-found"
             case .wrongKey: "wrong-key"
+            case .keyInDoubt: "key-in-doubt"
             case .unusable: "unusable"
             case .closed: "closed"
             case .database: "database"
@@ -92,7 +98,7 @@ extension SecureStorageError: CodedError {
         switch self {
         case .notFound: .missing
         case .wrongKey: .credentials
-        case .database: .device
+        case .database, .keyInDoubt: .device
         case .undecodable: .damaged
         case .vault(let error): error.failureKind
         default: .request

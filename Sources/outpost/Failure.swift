@@ -1,5 +1,6 @@
 import ArgumentParser
 import DataVault
+import EncryptedSQLite
 import Foundation
 import Logging
 import ODataClient
@@ -65,6 +66,7 @@ struct Failure: Error {
         case let error as QueryError: self.init(query: error)
         case let error as TransportError: self.init(transport: error)
         case let error as StoreError: self.init(store: error, of: subject)
+        case let error as EncryptedDatabaseError: self.init(database: error, of: subject)
         case let error as OfflineError: self.init(offline: error)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
@@ -200,6 +202,18 @@ struct Failure: Error {
         self.init(message: message, advice: advice, status: .misused)
     }
 
+    /// The database of a clone, told as its store is.
+    private init(database error: EncryptedDatabaseError, of subject: CommandSubject) {
+        switch error {
+        case .secret(let error): self.init(secret: error)
+        case .alreadyExists: self.init(message: "\(error).", advice: "Give another name.")
+        case .keyInDoubt:
+            self.init(
+                message: "\(error).", advice: "Look at the device. Then change the key once more: outpost rekey DIR")
+        default: self.init(store: StoreError(error, path: subject.clone.map { $0 + "/store.db" } ?? ""), of: subject)
+        }
+    }
+
     private init(store error: StoreError, of subject: CommandSubject) {
         let advice: String?
         switch error {
@@ -209,10 +223,16 @@ struct Failure: Error {
                 advice: "If it is yours: chmod -R u+w DIR\n"
                     + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
             return
-        case .wrongKey: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
+        case .wrongKey:
+            var isInVault = false
+            if let clone = subject.clone, case .vault? = (try? CloneFile.read(in: clone))?.key { isInVault = true }
+            advice =
+                "Give the key it was made with: --key-file FILE, or the right passphrase."
+                + (isInVault ? "\nAfter a change of the key that did not end: outpost rekey DIR" : "")
         case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."
         case .newerVersion: advice = "Install the newer version of outpost."
+        case .corrupt: advice = "See where: outpost verify DIR\nSave what can be read: outpost repair DIR"
         case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }

@@ -1,3 +1,4 @@
+import ForeignPrograms
 import Foundation
 import Testing
 
@@ -78,7 +79,7 @@ struct VaultTests {
         #expect(keys.count == 1)
     }
 
-    @Test("verify: a whole clone, one with a flipped bit, and one whose key block is of a later version")
+    @Test("verify: a whole clone, one with a flipped bit in a page, and one with a flipped bit in the version")
     func verify() async throws {
         let site = try Site()
         let tool = site.tool
@@ -89,7 +90,7 @@ struct VaultTests {
         let database = URL(fileURLWithPath: clone + "/store.db")
         #expect(try await tool.run("verify", clone).code == 0)
         let whole = try Data(contentsOf: database)
-        for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "version")] {
+        for (place, expected) in [(4096 * 3 + 77, "byte 12288"), (17, "byte 0: not a key block")] {
             var altered = try Data(contentsOf: database)
             altered[place] ^= 0x20
             try altered.write(to: database)
@@ -101,6 +102,41 @@ struct VaultTests {
         }
         #expect(try await tool.run("verify", clone).code == 0)
         #expect(try Data(contentsOf: database).count == whole.count)
+    }
+
+    @Test(
+        "rekey that cannot say where the new key is takes it back, and leaves nothing over",
+        arguments: [[], ["--new-key-file"]])
+    func unsaidRekey(option: [String]) async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        site.stop()
+        let key = try file(site, "key", String(repeating: "0f", count: 32))
+        func state() throws -> [String] {
+            try [String(contentsOfFile: clone + "/outpost.json", encoding: .utf8)]
+                + FileManager.default.contentsOfDirectory(atPath: site.path("home/outpost/keys"))
+        }
+        let before = try state()
+        var arguments = [Tool.executable.path, "rekey", clone] + option + (option.isEmpty ? [] : [key])
+        // Who may do everything may write everywhere.
+        if geteuid() == 0 {
+            #expect(try await Command.run("chown", "-R", "65534:65534", site.directory.path).status == 0)
+            arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments
+        }
+        arguments = ["XDG_DATA_HOME=\(tool.home.path)", "XDG_STATE_HOME=\(tool.home.path)/state"] + arguments
+        // The database can be written, and no file made beside it, as on a full disk.
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: clone)
+        let (status, output) = try await Command.run(arguments, includesErrors: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: clone)
+        if geteuid() == 0 { #expect(try await Command.run("chown", "-R", "0:0", site.directory.path).status == 0) }
+        #expect(status == 1 && output.contains("outpost.json cannot be written"), "\(output)")
+        #expect(try state() == before)
+        let opened = try await tool.run("status", clone)
+        #expect(opened.code == 0, "\(opened.errors)")
+        #expect(try await tool.run("status", clone, "--key-file", key).code == 1)
     }
 
     @Test("rekey finds the new key after a change that was cut short before the clone said where it is")
@@ -123,7 +159,8 @@ struct VaultTests {
         #expect(
             FileManager.default.createFile(
                 atPath: keys + "/" + oldName, contents: oldKey, attributes: [.posixPermissions: 0o600]))
-        #expect(try await tool.run("status", clone).code == 1)
+        let refused = try await tool.run("status", clone)
+        #expect(refused.code == 1 && refused.errors.contains("outpost rekey \(clone)"), "\(refused.errors)")
         let mended = try await tool.run("rekey", clone)
         #expect(mended.code == 0, "\(mended.errors)")
         #expect(try await tool.run("status", clone).code == 0)

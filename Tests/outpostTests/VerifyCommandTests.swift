@@ -116,6 +116,37 @@ struct VerifyCommandTests {
         #expect(!result.output.contains("is whole"))
     }
 
+    @Test("a database that was cut between two pages is told with its place, and repaired")
+    func repairedCut() async throws {
+        let copy = try Copy()
+        try copy.change("store.db") { $0.removeLast(4096) }
+        let length = try #require(try copy.files()["store.db"]).count
+        let verified = try await copy.verify()
+        #expect(verified.output.contains("byte \(length): the file ends here, and 1 page is missing"), "\(verified)")
+        #expect(verified.errors.contains("outpost repair"))
+        let used = try await copy.site.tool.run("status", copy.directory, "--key-file", copy.key)
+        #expect(used.code == 1 && used.errors.contains("outpost verify \(copy.directory)"), "\(used.errors)")
+        #expect(used.errors.contains("outpost repair \(copy.directory)"), "\(used.errors)")
+        let repaired = try await copy.site.tool.run("repair", copy.directory, "--key-file", copy.key)
+        #expect(repaired.code == 0, "\(repaired.errors)")
+        #expect(repaired.output.contains("were saved into new files"), "\(repaired.output)")
+        #expect(try await copy.verify().code == 0)
+    }
+
+    @Test("of a database whose first page is damaged nothing is said to be saved, and its files stay")
+    func firstPage() async throws {
+        let copy = try Copy()
+        try copy.change("store.db") { $0[4096 + 500] ^= 0x20 }
+        let before = try copy.files()
+        let result = try await copy.site.tool.run("repair", copy.directory, "--key-file", copy.key)
+        #expect(result.code == 1)
+        #expect(result.errors.contains("Nothing of \(copy.directory) was saved."), "\(result.errors)")
+        #expect(!result.errors.contains("SQLite"), "\(result.errors)")
+        var after = try copy.files()
+        after["sync.lock"] = nil
+        #expect(after == before)
+    }
+
     /// Makes a change that is in the log alone, and leaves the log as a crash does.
     private func crash(_ copy: Copy) async throws {
         let store = try await OfflineODataProvider.open(at: copy.directory, protection: try copy.protection)

@@ -12,8 +12,8 @@ final class MainFile: SealedFile {
     private var end: Int64 = -1
 
     private static let shift = Int64(FileFormat.keyBlockSize)
-    /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see a page half
-    /// written by another process. A page that does not open is read again, this often, a millisecond apart.
+    /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see the first page half
+    /// written by another process. If that does not open it is read again, this often, a millisecond apart.
     private static let attempts = 4
     /// How many bytes SQLite reads of page 1 when it opens a file.
     private static let firstLook = 100
@@ -38,7 +38,7 @@ final class MainFile: SealedFile {
     private func readPage(
         at place: PageCipher.Place, from start: Int, to target: UnsafeMutableRawBufferPointer
     ) -> Int32 {
-        for attempt in 0..<Self.attempts {
+        for attempt in 0..<(place.offset == 0 ? Self.attempts : 1) {
             if attempt > 0 { sqlite3_sleep(1) }
             let code = file.read(page.bytes, at: place.offset + Self.shift)
             if code == SQLITE_IOERR_SHORT_READ, page.bytes.allSatisfy({ $0 == 0 }) {

@@ -48,19 +48,46 @@ struct KeyBlock {
 
     /// Reads a block.
     init(bytes: [UInt8]) throws(Refusal) {
-        guard bytes.starts(with: Self.magic) else {
-            throw bytes.starts(with: Array("SQLite format 3\0".utf8)) ? .plainDatabase : .notADatabase
-        }
-        guard bytes.count == FileFormat.keyBlockSize else { throw .damaged }
+        guard !bytes.starts(with: Array("SQLite format 3\0".utf8)) else { throw .plainDatabase }
+        let isMarked = bytes.starts(with: Self.magic)
+        guard bytes.count == FileFormat.keyBlockSize else { throw isMarked ? .damaged : .notADatabase }
+        self.init(slotsOf: bytes)
+        // A whole slot vouches for the header that it was written with, whatever stands in its place now: what has another
+        // name or version is then a damaged file of ours, and neither a stranger's nor a later one.
+        let isVouchedFor = active != nil
+        guard isMarked || isVouchedFor else { throw .notADatabase }
         let version = Int(bytes[16]) << 8 | Int(bytes[17])
-        guard version == FileFormat.version else { throw .unsupportedFormat(version) }
-        self.init(fileIdentity: Array(bytes[24..<40]))
-        guard bytes.starts(with: header) else { throw .damaged }
-        for (index, offset) in Self.slotOffsets.enumerated() {
-            slots[index] = slot(from: Array(bytes[offset..<(offset + Self.slotSize)]))
-        }
-        guard active != nil else { throw .damaged }
+        guard version == FileFormat.version || isVouchedFor else { throw .unsupportedFormat(version) }
+        guard isVouchedFor, bytes.starts(with: header) else { throw .damaged }
     }
+
+    /// Takes the file identity and the slots that are whole, under the header that the format has for that identity.
+    private init(slotsOf bytes: [UInt8]) {
+        self.init(fileIdentity: Array(bytes[24..<40]))
+        for (index, offset) in Self.slotOffsets.enumerated() {
+            slots[index] = slot(from: Array(bytes[offset..<(offset + Self.slotSize)]), isWhole: true)
+        }
+    }
+
+    /// What a block was whose bytes are damaged: all but the file identity, the sequence numbers and the envelopes follows from
+    /// the format.
+    ///
+    /// - Returns: Blocks of one slot, in the order in which they are to be tried. One counts only where its envelope opens,
+    ///   whose tag covers the header and the sequence number.
+    static func mended(_ bytes: [UInt8]) -> [KeyBlock] {
+        guard bytes.count == FileFormat.keyBlockSize else { return [] }
+        let block = KeyBlock(slotsOf: bytes)
+        // A slot that is whole counts, alone.
+        guard block.active == nil else { return [block] }
+        return slotOffsets.enumerated().compactMap { index, offset in
+            var mended = block
+            mended.slots[index] = block.slot(from: Array(bytes[offset..<(offset + slotSize)]), isWhole: false)
+            return mended.active == nil ? nil : mended
+        }.sorted { $0.sequence > $1.sequence }
+    }
+
+    /// The sequence number of the slot that counts; 0 without one.
+    private var sequence: UInt64 { active.flatMap { slots[$0]?.sequence } ?? 0 }
 
     /// The index of the slot that counts.
     var active: Int? {
@@ -84,7 +111,7 @@ struct KeyBlock {
     mutating func addSlot(
         _ dataKey: EncryptionKey, with source: KeySource, derivation: ScryptParameters
     ) throws(SecretError) -> Int {
-        let sequence = (active.flatMap { slots[$0]?.sequence } ?? 0) &+ 1
+        let sequence = sequence &+ 1
         let envelope = try KeyEnvelope.seal(
             dataKey, with: source, context: context(sequence: sequence), derivation: derivation)
         return place(Slot(sequence: sequence, envelope: envelope))
@@ -118,10 +145,12 @@ struct KeyBlock {
         return block
     }
 
-    private func slot(from bytes: [UInt8]) -> Slot? {
+    /// - Parameter isWhole: Whether its digest must fit.
+    private func slot(from bytes: [UInt8], isWhole: Bool) -> Slot? {
         let sequence = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let content = Array(bytes[..<(Self.slotSize - 32)])
-        guard sequence > 0, Array(SHA256.hash(data: header + content)) == Array(bytes[(Self.slotSize - 32)...]),
+        guard sequence > 0,
+            !isWhole || Array(SHA256.hash(data: header + content)) == Array(bytes[(Self.slotSize - 32)...]),
             let envelope = try? KeyEnvelope(bytes: Array(bytes[16..<(16 + KeyEnvelope.byteCount)]))
         else { return nil }
         return Slot(sequence: sequence, envelope: envelope)

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Secrets
 
 /// A database file opened for its key block alone, beneath the encryption.
 ///
@@ -64,6 +65,28 @@ final class KeyBlockFile {
         }
     }
 
+    /// Reads the key block and opens it, also where bytes of it are damaged that can be known otherwise.
+    func opened(with source: KeySource) throws(EncryptedDatabaseError) -> (block: KeyBlock, dataKey: EncryptionKey) {
+        let refusal: EncryptedDatabaseError
+        do throws(EncryptedDatabaseError) {
+            let block = try read()
+            let dataKey = try EncryptedDatabase.translating(path) { () throws(SecretError) in
+                try block.dataKey(with: source)
+            }
+            return (block, dataKey)
+        } catch {
+            refusal = error
+        }
+        switch refusal {
+        case .notADatabase, .unsupportedFormat, .damagedKeyBlock:
+            for block in KeyBlock.mended(try content(at: 0, count: FileFormat.keyBlockSize)) {
+                if let dataKey = try? block.dataKey(with: source) { return (block, dataKey) }
+            }
+        default: break
+        }
+        throw refusal
+    }
+
     /// Reads the key block of an open file.
     ///
     /// A re-keying in another process changes both slots within milliseconds; a block that seems to have
@@ -103,6 +126,24 @@ final class KeyBlockFile {
         let code = bytes.withUnsafeMutableBytes { file.read($0, at: 0) }
         guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { throw .unreadable(code) }
         return bytes
+    }
+
+    /// Takes the lock that nobody can have the database open beside, in this process or another, until this is released: every
+    /// connection to a database with a log holds SQLite's SHARED lock for as long as it is open.
+    ///
+    /// - Parameter attempts: How often it is tried, 20 milliseconds apart: who only looks at a database is soon done.
+    func lockOut(attempts: Int) throws(EncryptedDatabaseError) {
+        for attempt in 1...attempts {
+            var code = SQLITE_OK
+            for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE] where code == SQLITE_OK {
+                code = file.lock(level)
+            }
+            guard code != SQLITE_OK else { return }
+            _ = file.unlock(SQLITE_LOCK_NONE)
+            guard code & 0xFF == SQLITE_BUSY else { throw .sqlite(path: path, operation: "locking", code: code) }
+            if attempt < attempts { sqlite3_sleep(20) }
+        }
+        throw .busy(path: path)
     }
 
     /// Runs `body` while no other re-keying can run, in this process or another.

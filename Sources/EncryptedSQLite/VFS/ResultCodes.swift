@@ -4,5 +4,6 @@ import CSQLite
 let SQLITE_IOERR_READ = SQLITE_IOERR | 1 << 8
 let SQLITE_IOERR_SHORT_READ = SQLITE_IOERR | 2 << 8
 let SQLITE_IOERR_WRITE = SQLITE_IOERR | 3 << 8
+let SQLITE_IOERR_TRUNCATE = SQLITE_IOERR | 6 << 8
 /// A page is not what was sealed in its place: altered, moved, or not written with this database's key.
 let SQLITE_IOERR_DATA = SQLITE_IOERR | 32 << 8

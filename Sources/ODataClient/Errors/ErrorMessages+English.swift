@@ -92,6 +92,8 @@ private let ownWords: [String: String] = [
     "store.disk-full.recovery": "Make room and try again; what was complete is kept.",
     "store.newer-version.recovery": "Install the newer version.",
     "database.newer-version.recovery": "Install the newer version.",
+    "database.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
+    "storage.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
     "offline.busy.recovery": "Wait until it is done; reading and editing work meanwhile.",
     "offline.store-exists.recovery": "Open it instead of making one.",
     "offline.no-store.recovery": "Make one first.",
@@ -146,9 +148,9 @@ private let levels: [String: String] = [
     """,
     "database": """
     not-found exists not-encrypted no-database newer-version damaged wrong-key wrong-kind-of-key \
-    not-unlocked busy system no-encryption
+    key-in-doubt not-unlocked busy system no-encryption
     """,
-    "storage": "not-found wrong-key unusable closed database undecodable unencodable",
+    "storage": "not-found wrong-key key-in-doubt unusable closed database undecodable unencodable",
     "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
     "server": "cannot-listen unusable-certificate",
     "store": """

@@ -78,6 +78,10 @@ let german: [String: String] = [
     "store.disk-full.recovery": "Schaffen Sie Platz; was vollständig war, ist erhalten.",
     "store.newer-version.recovery": "Installieren Sie die neuere Version.",
     "database.newer-version.recovery": "Installieren Sie die neuere Version.",
+    "database.key-in-doubt.recovery":
+        "Behalten Sie beide Schlüssel, sehen Sie nach dem Gerät, und wechseln Sie den Schlüssel noch einmal.",
+    "storage.key-in-doubt.recovery":
+        "Behalten Sie beide Schlüssel, sehen Sie nach dem Gerät, und wechseln Sie den Schlüssel noch einmal.",
     "offline.busy.recovery": "Warten Sie, bis das beendet ist; lesen und ändern geht inzwischen.",
     "offline.store-exists.recovery": "Öffnen Sie ihn, statt einen anzulegen.",
     "offline.no-store.recovery": "Legen Sie zuerst einen an.",

@@ -95,6 +95,9 @@ public final class StoreDatabase: Sendable {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             // The first statement that reads a page is where a wrong key shows.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
+            // Between looking at the file and locking it, it may have been replaced by what was saved of it: the log at this
+            // path is that one's, and must not be moved into the old file.
+            guard try pool.writeWithoutTransaction({ try !Self.hasMoved($0) }) else { throw StoreError.locked }
             // Whoever left a log behind may have done so since a sync had failed: what the system dropped then is a hole that
             // nobody sees until the power fails, and that must not take with it what is committed from now on.
             if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
@@ -106,6 +109,13 @@ public final class StoreDatabase: Sendable {
         } catch {
             throw .database(code: 1, message: "\(error)")
         }
+    }
+
+    /// Whether another file stands where the one was opened.
+    private static func hasMoved(_ database: Database) throws -> Bool {
+        var hasMoved: Int32 = 0
+        let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        return code == SQLITE_OK && hasMoved != 0
     }
 
     /// The bytes of a file; 0 where there is none.

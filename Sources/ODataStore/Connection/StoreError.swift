@@ -1,4 +1,5 @@
 import ErrorCodes
+import Foundation
 import GRDB
 
 /// Why a store cannot be opened, read or written.
@@ -57,19 +58,41 @@ extension StoreError {
     ///   - error: what SQLite said.
     ///   - path: the file, for errors that name it.
     public init(_ error: DatabaseError, path: String) {
-        let message = error.message ?? "SQLite gave no reason"
-        switch error.resultCode {
+        self.init(error.extendedResultCode, message: error.message ?? "SQLite gave no reason", path: path)
+    }
+
+    /// Classifies a result code of SQLite.
+    init(_ code: ResultCode, message: String, path: String) {
+        switch code.primaryResultCode {
         case .SQLITE_FULL: self = .diskFull
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked
         case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
         case .SQLITE_CORRUPT: self = .corrupt(message: message)
         case .SQLITE_NOTADB: self = .notAStore(path: path)
-        case .SQLITE_CANTOPEN: self = .notFound(path: path)
+        case .SQLITE_CANTOPEN: self = Self.unopened(code, message: message, path: path)
         case .SQLITE_CONSTRAINT: self = .constraint(message: message)
         case .SQLITE_IOERR:
-            self = .inputOutput(code: Int(error.extendedResultCode.rawValue), message: message)
-        default: self = .database(code: Int(error.extendedResultCode.rawValue), message: message)
+            switch code {
+            // There is no room for the index of the log, the first thing that a connection makes longer.
+            case .SQLITE_IOERR_SHMSIZE: self = .diskFull
+            // What stands there opens with no key: it is not what was written.
+            case .SQLITE_IOERR_DATA, .SQLITE_IOERR_CORRUPTFS:
+                self = .corrupt(message: "a page is not as it was written")
+            default: self = .inputOutput(code: Int(code.rawValue), message: message)
+            }
+        default: self = .database(code: Int(code.rawValue), message: message)
         }
+    }
+
+    /// A file that cannot be opened is missing only if it is not there: the process may have no descriptor left, or no access.
+    private static func unopened(_ code: ResultCode, message: String, path: String) -> StoreError {
+        let files = FileManager.default
+        guard files.fileExists(atPath: path) else { return .notFound(path: path) }
+        let folder = (path as NSString).deletingLastPathComponent
+        guard files.isWritableFile(atPath: path), files.isWritableFile(atPath: folder.isEmpty ? "." : folder) else {
+            return .readOnly
+        }
+        return .inputOutput(code: Int(code.rawValue), message: message)
     }
 
     /// Runs `body` and turns what SQLite throws into a ``StoreError``; other errors pass unchanged.

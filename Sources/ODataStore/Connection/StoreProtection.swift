@@ -1,6 +1,6 @@
 import EncryptedSQLite
-import Foundation
 import GRDB
+import GRDBSQLite
 public import Secrets
 
 /// How a store's file is protected.
@@ -19,7 +19,7 @@ public enum StoreProtection: Sendable {
     func access(to path: String, exists: Bool) throws(StoreError) -> StoreAccess {
         switch self {
         case .unencrypted:
-            guard StoreAccess.isEmptyOrPlain(path: path) else {
+            guard try StoreAccess.isEmptyOrPlain(path: path) else {
                 throw .protectionMismatch(path: path, isEncrypted: true)
             }
             return StoreAccess(path: path, location: path)
@@ -54,11 +54,12 @@ struct StoreAccess: Sendable {
     }
 
     /// Whether a file is missing, empty or begins as a plain SQLite database does.
-    static func isEmptyOrPlain(path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return true }
-        defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 16), !start.isEmpty else { return true }
-        return start == Data("SQLite format 3\0".utf8)
+    static func isEmptyOrPlain(path: String) throws(StoreError) -> Bool {
+        do throws(EncryptedDatabaseError) {
+            return try EncryptedDatabase.isEmptyOrPlain(at: path)
+        } catch {
+            throw StoreError(error, path: path)
+        }
     }
 }
 
@@ -75,8 +76,10 @@ extension StoreError {
         case .damagedKeyBlock, .alreadyExists: self = .corrupt(message: error.description)
         case .busy: self = .locked
         case .locked: self = .wrongKey(path: path)
-        case .sqlite(_, _, let code), .unavailable(let code):
-            self = .database(code: Int(code), message: error.description)
+        case .sqlite(let file, let operation, let code):
+            self.init(ResultCode(rawValue: code), message: "\(operation) of \(file) failed", path: path)
+        case .keyInDoubt: self = .inputOutput(code: Int(SQLITE_IOERR), message: error.description)
+        case .unavailable(let code): self = .database(code: Int(code), message: error.description)
         }
     }
 }

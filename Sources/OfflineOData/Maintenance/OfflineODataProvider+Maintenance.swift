@@ -64,6 +64,8 @@ extension OfflineODataProvider {
                 try database.execute(sql: "REINDEX")
                 done.append("The indexes were made again.")
             }
+            let broken = try StreamHoles.mend(in: database)
+            if broken > 0 { done.append("\(broken) streams that lack bytes are loaded again by the next download.") }
             var removed = 0
             for table in mapping.tables.values {
                 guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.quotedDatabaseIdentifier

@@ -38,8 +38,8 @@ extension OfflineODataProvider {
         do throws(EncryptedDatabaseError) {
             isEncrypted = try EncryptedDatabase.isEncrypted(at: path)
             if case .encrypted(let source) = protection {
-                try EncryptedDatabase.unlock(at: path, with: source)
-                found.damages = try EncryptedDatabase.verify(at: path)
+                found.damages = try EncryptedDatabase.verify(at: path, with: source)
+                if found.damages.isEmpty { try EncryptedDatabase.unlock(at: path, with: source) }
             }
         } catch {
             throw StoreError(error, path: path)

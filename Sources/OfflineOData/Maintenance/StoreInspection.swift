@@ -84,13 +84,14 @@ enum StoreInspection {
             guard let kept else { return ["The metadata of the service are gone."] }
             let model = try CSDLReader.read(kept)
             let mapping = OfflineLayout(model: model).mapping
-            return try presentTables(of: version, in: database).read { engine in
+            let inTables = try presentTables(of: version, in: database).read { engine in
                 _ = try QueueTable(model: model).requests(in: engine)
                 return try QueryTable.all(in: engine).compactMap { query -> String? in
                     guard let table = mapping.tables[query.entitySet]?.table else { return nil }
                     return try database.tableExists(table) ? nil : "The query \(query.name) has no table."
                 }
             }
+            return try inTables + StreamHoles.problems(in: database)
         } catch let error as DatabaseError {
             return [message(error)]
         } catch let error as any CodedError {

@@ -9,7 +9,7 @@ public struct SalvageReport: Hashable, Sendable {
     public var damagedFile: String
     /// How many rows were saved, by table: of entity sets, and of the engine's own.
     public var saved: [String: Int] = [:]
-    /// In how many places rows could not be read, by table.
+    /// In how many places something could not be read: rows, by table; frames of the log, under the name of its file.
     public var losses: [String: Int] = [:]
 
     /// How many rows of entity sets were saved.
@@ -39,7 +39,8 @@ extension OfflineODataProvider {
     /// the changes that wait first, and puts these in the place of the damaged ones, which are kept beside them. The next
     /// download compares everything with the service, and so brings what was lost of it.
     ///
-    /// The store must not be open.
+    /// The store must not be open, and cannot be opened meanwhile. The damaged files are opened by nobody and are kept as they
+    /// are, the log too; what is read is a copy of both. It takes as much free disk as twice the store has.
     ///
     /// ```swift
     /// if try await !OfflineODataProvider.verify(at: directory, protection: protection).isWhole {
@@ -53,8 +54,8 @@ extension OfflineODataProvider {
     ///   - origin: what it was made for, which counts where the file cannot tell it any more.
     /// - Returns: what was saved and what was not.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
-    ///   the file does not tell what it was made for and nobody else does; `StoreError` where not even the tables can be
-    ///   found. Everything is as it was then.
+    ///   the file does not tell what it was made for and nobody else does; `StoreError`: `locked` while anybody has the store
+    ///   open, `corrupt` where not even the tables can be found. Everything is as it was then.
     public static func salvage(
         at directory: String, protection: StoreProtection, origin: StoreOrigin? = nil
     ) async throws -> SalvageReport {
@@ -62,38 +63,13 @@ extension OfflineODataProvider {
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        let target = path + ".saved"
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + suffix) }
-        do {
-            var report = try await StoreSalvage.copy(from: path, to: target, protection, origin)
-            report.damagedFile = try replace(path, by: target)
-            return report
-        } catch {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + suffix) }
-            throw error
-        }
-    }
-
-    /// Puts the new file in the place of the damaged one.
-    private static func replace(_ path: String, by target: String) throws -> String {
-        let files = FileManager.default
-        var kept = path + ".damaged"
-        var number = 1
-        while files.fileExists(atPath: kept) {
-            number += 1
-            kept = path + ".damaged\(number)"
-        }
-        do {
-            // The log last: without it, the file would be an older one that opens as if nothing were missing.
-            for suffix in ["", "-wal"] where files.fileExists(atPath: path + suffix) {
-                try files.moveItem(atPath: path + suffix, toPath: kept + suffix)
-            }
-            try? files.removeItem(atPath: path + "-shm")
-            try files.moveItem(atPath: target, toPath: path)
-        } catch {
-            throw OfflineError.fileAccess(path: path, reason: error.localizedDescription)
-        }
-        return kept
+        let files = try SalvageFiles(path: path, protection)
+        defer { files.removeRemains() }
+        let leftOut = try files.makeCopy()
+        var report = try await StoreSalvage.copy(files, protection, origin)
+        if leftOut > 0 { report.losses["store.db-wal"] = leftOut }
+        report.damagedFile = try files.replace()
+        return report
     }
 }
 
@@ -115,16 +91,23 @@ struct StoreSalvage {
     ]
 
     static func copy(
-        from path: String, to newPath: String, _ protection: StoreProtection, _ origin: StoreOrigin?
+        _ files: SalvageFiles, _ protection: StoreProtection, _ origin: StoreOrigin?
     ) async throws -> SalvageReport {
         let options = OfflineODataProvider.Options()
-        let source = try StoreDatabase.open(
-            path: path, protection: protection, options: options.connections(createsFile: false))
+        let source: StoreDatabase
+        do throws(StoreError) {
+            source = try StoreDatabase.open(
+                path: files.copy, protection: protection, options: options.connections(createsFile: false))
+        } catch {
+            guard case .corrupt = error else { throw error }
+            throw StoreError.corrupt(
+                message: "the page by which all others are found cannot be read, and so nothing can be saved")
+        }
         defer { try? source.close() }
         let target = try StoreDatabase.open(
-            path: newPath, protection: protection, options: options.connections(createsFile: true))
+            path: files.target, protection: protection, options: options.connections(createsFile: true))
         do {
-            let report = try await target.write { target in
+            let report = try await target.write { [path = files.path] target in
                 // Not in one transaction: SQLite ends that at the first page that cannot be read.
                 try source.pool.unsafeRead { source in
                     var salvage = StoreSalvage(source: source, target: target)
@@ -134,6 +117,8 @@ struct StoreSalvage {
                     return salvage.report
                 }
             }
+            // Closing moves the log too, and says nothing where it cannot.
+            try await target.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             try target.close()
             return report
         } catch {
@@ -170,7 +155,9 @@ struct StoreSalvage {
             return !virtual.contains { name == $0 || name.hasPrefix($0 + "_") || sql.contains("\"\($0)\"") }
         }
         let tables = kept.filter { $0["type"] == "table" }
-        guard !tables.isEmpty else { throw OfflineError.damagedQueue(reason: "no table can be found") }
+        guard !tables.isEmpty else {
+            throw StoreError.corrupt(message: "no table can be found, and so nothing can be saved")
+        }
         // One statement each: whoever wrote into the file may have put others behind it.
         for table in tables { try target.makeStatement(sql: table["sql"]).execute() }
         let names = tables.map { $0["name"] as String }
@@ -194,8 +181,11 @@ struct StoreSalvage {
         }
     }
 
-    private func finish() throws {
+    private mutating func finish() throws {
         try copyNumbers()
+        _ = try StreamHoles.mend(in: target)
+        let lost = try StreamHoles.localCount(in: target)
+        if lost > 0 { report.losses["outpost_stream", default: 0] += lost }
         try target.execute(
             sql: """
                 UPDATE outpost_query SET next_link = NULL, delta_link = NULL;
@@ -215,8 +205,10 @@ struct StoreSalvage {
         report.saved[table] = 0
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
-            let ends = bounds(name, rowID)
-            try copy(name, table, list, insert, rowID, ends.lowerBound, ends.upperBound)
+            let (range, areRead) = try bounds(of: table, rowID)
+            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound)
+            // What is behind an end that cannot be read, nobody knows.
+            if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
             // A table ordered by its key: from both ends up to the damage.
             let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table)
@@ -237,14 +229,37 @@ struct StoreSalvage {
         return "_rowid_"
     }
 
-    /// The first and the last row id, as far as they can be read.
-    private func bounds(_ name: String, _ rowID: String) -> ClosedRange<Int64> {
-        let first = (try? Int64.fetchOne(source, sql: "SELECT MIN(\(rowID)) FROM \(name)")) ?? nil
-        let last = (try? Int64.fetchOne(source, sql: "SELECT MAX(\(rowID)) FROM \(name)")) ?? nil
-        // Where an end is damaged, what the table has ever given bounds it.
-        let given = try? Int64.fetchOne(source, sql: "SELECT MAX(seq) FROM sqlite_sequence")
-        let lower = first ?? 1
-        return lower...max(lower, last ?? (given ?? nil) ?? Int64(UInt32.max))
+    /// The first and the last row id of a table, or bounds of them where an end cannot be read.
+    private func bounds(of table: String, _ rowID: String) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
+        func end(_ function: String, from index: String? = nil) throws -> Int64? {
+            let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
+            return try Int64.fetchOne(
+                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.quotedDatabaseIdentifier)\(hint)")
+        }
+        /// What its indexes say, which have all row ids too.
+        func indexed(_ function: String) -> [Int64] {
+            ((try? source.indexes(on: table)) ?? []).compactMap { (try? end(function, from: $0.name)) ?? nil }
+        }
+        /// The last one that this table has ever given, where it counts them.
+        func given() -> [Int64] {
+            let sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+            return (try? Int64.fetchAll(source, sql: sql, arguments: [table])) ?? []
+        }
+        var (lower, upper, areRead): (Int64?, Int64?, Bool) = (nil, nil, true)
+        do {
+            lower = try end("MIN")
+        } catch is DatabaseError {
+            lower = indexed("MIN").min()
+            areRead = false
+        }
+        do {
+            upper = try end("MAX")
+        } catch is DatabaseError {
+            upper = (indexed("MAX") + given()).max() ?? Int64(UInt32.max)
+            areRead = false
+        }
+        let first = lower ?? 1
+        return (first...max(first, upper ?? first), areRead)
     }
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.

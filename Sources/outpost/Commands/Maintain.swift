@@ -35,6 +35,11 @@ struct GC: AsyncParsableCommand, StoreCommand {
     }
 }
 
+extension StoreError {
+    /// Whether the file itself is what is wrong.
+    fileprivate var isDamage: Bool { if case .corrupt = self { true } else { false } }
+}
+
 /// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -77,7 +82,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     /// - Returns: what was done, a sentence each.
     private func mend(_ protection: StoreProtection, _ line: ProgressLine) async throws -> [String] {
         var done: [String] = []
-        if try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty {
+        if try await isDamaged(protection) {
             line.update("Saving what can be read of \(store.directory)")
             let report = try await salvage(protection)
             let changes = report.savedChanges == 1 ? "change" : "changes"
@@ -94,6 +99,15 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         return done
     }
 
+    /// Whether its files are not as they were written, so that they must not be opened.
+    private func isDamaged(_ protection: StoreProtection) async throws -> Bool {
+        do {
+            return try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty
+        } catch StoreError.corrupt {
+            return true
+        }
+    }
+
     private func salvage(_ protection: StoreProtection) async throws -> SalvageReport {
         do {
             return try await OfflineODataProvider.salvage(
@@ -102,6 +116,10 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
             throw Failure(
                 message: "\(store.directory) cannot tell any more which service it was made for.",
                 advice: "Name it: outpost repair DIR --service URL")
+        } catch let error as StoreError where error.isDamage {
+            throw Failure(
+                message: "Nothing of \(store.directory) was saved. \(error)",
+                advice: "Its files are as they were. Keep them, and make another clone: outpost clone URL NEW-DIR")
         }
     }
 

@@ -48,13 +48,25 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         do {
             try EncryptedDatabase.rekey(at: database, from: old, to: new)
         } catch {
-            // Only a key that opens nothing may go: the change may have been made before it failed.
-            if case .vault(let name) = place, (try? EncryptedDatabase.unlock(at: database, with: old)) != nil {
-                KeyKeeper.remove(named: name)
-            }
+            // Only a key that opens nothing may go.
+            if case .keyInDoubt = error { throw error }
+            if case .vault(let name) = place { KeyKeeper.remove(named: name) }
             throw error
         }
-        try CloneFile(key: place).write(in: directory)
+        do {
+            try CloneFile(key: place).write(in: directory)
+        } catch {
+            // Nobody would look for the new key where it is. The change back takes no room.
+            do {
+                try EncryptedDatabase.rekey(at: database, from: new, to: old)
+            } catch {
+                throw Failure(
+                    message: "\(directory) has the new key, but cannot say where it is. \(said)",
+                    advice: "Make room, and change it once more: outpost rekey DIR")
+            }
+            if case .vault(let name) = place { KeyKeeper.remove(named: name) }
+            throw error
+        }
         for name in oldNames { KeyKeeper.remove(named: name) }
         if json {
             print(JSONText(Report(directory, place)).text)
@@ -107,8 +119,11 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             try EncryptedDatabase.lock(at: database)
             return true
         } catch {
-            guard case .wrongKey = error else { throw error }
-            return false
+            switch error {
+            // A passphrase, or a key in a file, has taken its place.
+            case .wrongKey, .wrongKindOfKey: return false
+            default: throw error
+            }
         }
     }
 

@@ -51,8 +51,7 @@ struct VerifyTests {
         case ("a.db-wal", _): return .success([damage(32 + (place - 32) / 4120 * 4120, .logFrame)])
         case ("a.db-journal", 0..<512): return .success([damage(0, .journalHeader)])
         case ("a.db-journal", _): return .success([damage(512 + (place - 512) / 4104 * 4104, .journalRecord)])
-        case (_, 0..<16): return .failure(.notADatabase(path: folder.path(name)))
-        case (_, 16..<512), (_, 1024..<1536): return .failure(.damagedKeyBlock(path: folder.path(name)))
+        case (_, 0..<512), (_, 1024..<1536): return .failure(.damagedKeyBlock(path: folder.path(name)))
         case (_, ..<4096): return .success([damage(0, .keyBlock)])
         default: return .success([damage(place / 4096 * 4096, .page)])
         }
@@ -95,10 +94,67 @@ struct VerifyTests {
         try EncryptedDatabase.lock(at: path)
         #expect(throws: EncryptedDatabaseError.locked(path: path)) { try EncryptedDatabase.verify(at: path) }
         try EncryptedDatabase.unlock(at: path, with: .key(key))
-        try edit(path) { $0[17] = 2 }
+        try edit(path) {
+            $0[17] = 2
+            $0[1535] ^= 1
+        }
         #expect(throws: EncryptedDatabaseError.unsupportedFormat(path: path, version: 2)) {
             try EncryptedDatabase.verify(at: path)
         }
+    }
+
+    @Test("With the key, a flipped bit that follows from the format is a damage of the key block, and no more")
+    func constants() throws {
+        let folder = try files(mode: "wal")
+        let path = folder.path("a.db")
+        let found = EncryptedDatabase.Damage(path: path, offset: 0, expected: .keyBlock)
+        // Magic, version, zeros of the header, zeros and digest of the slot.
+        for place in [3, 16, 17, 300, 1035, 1300, 1530, 3500] {
+            try edit(path) { $0[place] ^= 0x20 }
+            #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [found], "byte \(place)")
+            if place != 3500 {
+                #expect(throws: EncryptedDatabaseError.self) { try EncryptedDatabase.unlock(at: path, with: .key(key)) }
+            }
+            #expect(throws: EncryptedDatabaseError.self) {
+                try EncryptedDatabase.verify(at: path, with: .key(.generate()))
+            }
+            try edit(path) { $0[place] ^= 0x20 }
+        }
+        // Identity, sequence number, envelope: nothing else tells them.
+        for place in [24, 39, 1031, 1040, 1100, 1131] {
+            try edit(path) { $0[place] ^= 0x20 }
+            #expect(throws: EncryptedDatabaseError.damagedKeyBlock(path: path), "byte \(place)") {
+                try EncryptedDatabase.verify(at: path, with: .key(key))
+            }
+            try edit(path) { $0[place] ^= 0x20 }
+        }
+        #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [])
+    }
+
+    @Test("A file that was cut between two pages ends too early, unless the log has the rest")
+    func cut() throws {
+        let folder = try files(mode: "wal")
+        let path = folder.path("a.db")
+        let size = try #require(try folder.contents()["a.db"]).count
+        for pages in [1, 3] {
+            let copy = try folder.crashCopy()
+            let path = copy.path("a.db")
+            try edit(path) { $0.removeLast(pages * FileFormat.pageSize) }
+            let found = try EncryptedDatabase.verify(at: path, with: .key(key))
+            #expect(found.map(\.expected) == [.rest])
+            #expect(found.map(\.missingPages) == [pages])
+            #expect(found.map(\.offset) == [Int64(size - pages * FileFormat.pageSize)])
+            let words = pages == 1 ? "1 page is missing" : "3 pages are missing"
+            #expect(found.first?.description.hasSuffix(words) == true)
+        }
+        // As when a crash has cut a checkpoint short: everything new is in the log alone.
+        try EncryptedDatabase.lock(at: path)
+        let other = try Folder()
+        let database = try other.database(key: key)
+        try database.insert(0..<200)
+        let copy = try other.crashCopy()
+        #expect(try EncryptedDatabase.verify(at: copy.path("a.db"), with: .key(key)) == [])
+        database.close()
     }
 
     @Test("Frames of an older log and of a transaction that was rolled back are no damage")

@@ -141,6 +141,19 @@ struct StoreDatabaseTests {
         }
     }
 
+    @Test("tell a missing file from one that cannot be opened, and a full device and a damaged page from others")
+    func resultCodes() throws {
+        let path = temporaryPath()
+        defer { remove(path) }
+        func error(_ code: ResultCode) -> StoreError { StoreError(DatabaseError(resultCode: code), path: path) }
+        #expect(error(.SQLITE_CANTOPEN) == .notFound(path: path))
+        try Data().write(to: URL(fileURLWithPath: path))
+        #expect(error(.SQLITE_CANTOPEN).errorCode.rawValue == "store.device")
+        #expect(error(.SQLITE_IOERR_SHMSIZE) == .diskFull)
+        #expect(error(.SQLITE_IOERR_DATA).failureKind == .damaged)
+        #expect(error(.SQLITE_IOERR_FSYNC).errorCode.rawValue == "store.device")
+    }
+
     @Test("keep an encrypted store closed to the wrong key, and plain and encrypted apart")
     func encrypted() async throws {
         let path = temporaryPath()

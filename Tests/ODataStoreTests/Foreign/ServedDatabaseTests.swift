@@ -48,6 +48,16 @@ struct ServedDatabaseTests {
         INSERT INTO person VALUES (1, 'Ann', 40, NULL, 'a@x'), (2, 'Bob', 30, 1, 'b@x'), (3, 'Cid', 20, 1, 'c@x');
         """
 
+    @Test("The file beside a database is readable by those who can read it, and no others", arguments: [0o600, 0o664])
+    func modeOfSideFile(mode: Int) async throws {
+        let fixture = try ForeignFixture("CREATE TABLE t (id INTEGER PRIMARY KEY, secret TEXT)")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let made = try FileManager.default.attributesOfItem(atPath: fixture.path + "-outpost")[.posixPermissions]
+        #expect((made as? NSNumber)?.intValue == mode)
+        withExtendedLifetime(database) {}
+    }
+
     @Test("Northwind answers queries over joins, dates, decimals, blobs and self references")
     func northwind() async throws {
         guard let fixture = try ForeignFixture(northwind: ()) else { return }

@@ -70,6 +70,7 @@ struct SalvageTests {
         try bytes.write(to: URL(fileURLWithPath: path))
         #expect(
             try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
         do {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
             Issue.record("saved")
@@ -77,6 +78,7 @@ struct SalvageTests {
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(!files.contains { $0.contains("damaged") || $0.contains("saved") }, "the files stay: \(files)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before, "byte by byte")
         #expect(
             try await OfflineODataProvider.verify(at: directory, protection: protection).damages.count == pages.count)
         let client = try shop.client()

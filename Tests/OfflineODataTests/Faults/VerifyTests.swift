@@ -80,10 +80,8 @@ struct VerifyTests {
             return .success([place < 32 ? "\(name) 0 header of the log" : "\(name) \(frame) frame of the log"])
         }
         switch place {
-        case 0..<16: return .failure(.notAStore(path: path))
-        case 16: return .failure(.newerVersion(path: path, found: Int(flip) << 8 | 1, supported: 1))
-        case 17: return .failure(.newerVersion(path: path, found: Int(flip) | 1, supported: 1))
-        case 18..<512, 1024..<1536:
+        // The file identity, the sequence number and the envelope: all else follows from the format.
+        case 24..<40, 1024..<1032, 1040..<1132:
             return .failure(.corrupt(message: "the key block of \(path) is damaged"))
         case ..<4096: return .success(["\(name) 0 key block"])
         default: return .success(["\(name) \(place / 4096 * 4096) page"])
@@ -186,6 +184,8 @@ struct VerifyTests {
         #expect(try Self.files(in: directory, named: ["store.db"]) == whole)
         var later = whole
         later["store.db"]?[17] = 33
+        // Its key is kept in another way.
+        later["store.db"]?[1100] ^= 1
         _ = try folder("clone", later, in: shop)
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
             try await OfflineODataProvider.verify(at: directory, protection: protection)
@@ -239,14 +239,19 @@ struct VerifyTests {
         files["store.db"] = files["store.db"]?.prefix(4096)
         let directory = try folder("cut", files, in: shop)
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
-        #expect(found.problems == ["The database is damaged: the file was cut to nothing; its log is there."])
+        #expect(found.damages.map(\.expected) == [.rest])
+        #expect(found.damages.map(\.offset) == [4096])
         #expect(try Self.files(in: directory) == files)
         let damage = StoreError.corrupt(message: "the file was cut to nothing; its log is there")
         await #expect(throws: damage) {
             _ = try await OfflineODataProvider.open(at: directory, protection: protection)
         }
-        await #expect(throws: damage) {
+        await #expect {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        } throws: {
+            // What the log has is not enough to find the tables by.
+            guard case StoreError.corrupt? = $0 as? StoreError else { return false }
+            return true
         }
         #expect(try Self.files(in: directory) == files)
     }

@@ -119,6 +119,52 @@ struct StoreProcessTests {
     }
 
     @Test(
+        "Who opens a store once more, or is refused to make one there, goes on with it: other processes see what it commits",
+        Patience.limit, arguments: [false, true])
+    func openedTwice(isEncrypted: Bool) async throws {
+        let shop = try await Shop()
+        let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
+        let (store, directory) = (shared.store, shared.store.directory)
+        let second = try await OfflineODataProvider.open(at: directory, protection: shared.protection)
+        try second.close()
+        await #expect(throws: OfflineError.self) {
+            _ = try await OfflineODataProvider.create(
+                at: directory, protection: shared.protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
+        }
+        // This process has the store open, so that the other one must not take the log away when it ends.
+        #expect(try Probe(shared, "edit", "X", "1").finish() == "1\n")
+        try await store.update("Products(5)", ["Stock": 4711])
+        #expect(FileManager.default.fileExists(atPath: directory + "/store.db-wal"))
+        #expect(try Probe(shared, "edit", "Y", "1").finish() == "1\n")
+        #expect(try await store.status().pending.count == 3)
+        let copy = shop.directory.appendingPathComponent("copy")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        for name in ["store.db", "store.db-wal"] {
+            try FileManager.default.copyItem(atPath: directory + "/" + name, toPath: copy.path + "/" + name)
+        }
+        let fresh = try await OfflineODataProvider.open(at: copy.path, protection: shared.protection)
+        #expect(try await fresh.rows("Products(5)").first?["Stock"] == 4711)
+        #expect(try await fresh.status().pending.count == 3)
+    }
+
+    @Test("A store that another process has open is not salvaged", Patience.limit)
+    func salvaging() async throws {
+        let shop = try await Shop()
+        let shared = try await SharedStore(shop, isEncrypted: true)
+        try shared.store.close()
+        let probe = try Probe(shared, "edit", "S", "100000")
+        _ = probe.read()
+        await #expect(throws: StoreError.locked) {
+            _ = try await OfflineODataProvider.salvage(at: shared.store.directory, protection: shared.protection)
+        }
+        let committed = try probe.kill().split(separator: "\n").count
+        let report = try await OfflineODataProvider.salvage(
+            at: shared.store.directory, protection: shared.protection)
+        #expect(report.savedChanges >= committed)
+        #expect(report.losses == [:])
+    }
+
+    @Test(
         "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
         arguments: [false, true])
     func killed(isEncrypted: Bool) async throws {

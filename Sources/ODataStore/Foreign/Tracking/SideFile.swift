@@ -36,6 +36,7 @@ final class SideFile: Sendable {
         self.path = path
         self.busyTimeout = busyTimeout
         do {
+            Self.make(path, like: main.path)
             let queue = try Self.open(path, busyTimeout)
             try queue.write { try Self.create(in: $0, path: path) }
             if main.isWAL || main.isReadOnly {
@@ -51,6 +52,21 @@ final class SideFile: Sendable {
             throw ForeignDatabaseError.sideFile(
                 path: path, message: "cannot be used: \(error.message ?? "SQLite gave no reason")")
         }
+    }
+
+    /// Makes an empty file, if there is none, that those can read and write who can the database: it holds keys of its rows.
+    private static func make(_ path: String, like main: String) {
+        guard let mode = try? FileManager.default.attributesOfItem(atPath: main)[.posixPermissions] as? NSNumber else {
+            return
+        }
+        // A database that is only read has one that is written all the same.
+        let mask = mode_t(truncatingIfNeeded: mode.intValue) & 0o777 | 0o600
+        // Nobody has a file open that comes into being here, so that closing it drops nobody's locks.
+        let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mask)
+        guard descriptor >= 0 else { return }
+        // Whatever the process leaves out of the modes of its files.
+        fchmod(descriptor, mask)
+        Foundation.close(descriptor)
     }
 
     private static func open(_ path: String, _ busyTimeout: TimeInterval) throws -> DatabaseQueue {

@@ -1,0 +1,177 @@
+import Foundation
+import ODataService
+import ODataStore
+import OfflineOData
+import Secrets
+import Testing
+
+@Suite("Files that nobody may open are salvaged from a copy")
+struct SalvagedLogTests {
+    private let key = EncryptionKey.generate()
+    private var protection: StoreProtection { .encrypted(.key(key)) }
+
+    /// The files of a store as a crash leaves them: the change of C0002 is in the database, those of C0003 to C0006 are in the
+    /// log alone, a transaction each.
+    private func crashedFiles(_ shop: Shop) async throws -> (files: [String: Data], transactions: [Int]) {
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let made = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [DefiningQuery("customers", "Customers")])
+        try await made.download()
+        try await made.update("Customers('C0002')", ["City": "Mine"])
+        try made.close()
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        var transactions: [Int] = []
+        for number in 3...6 {
+            let log = try? FileManager.default.attributesOfItem(atPath: directory + "/store.db-wal")[.size] as? Int
+            transactions.append(max(32, log ?? 0))
+            try await store.update("Customers('C000\(number)')", ["City": "Mine"])
+        }
+        let files = try Self.files(in: directory)
+        try store.close()
+        return (files, transactions)
+    }
+
+    private static func files(in directory: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+            guard name.hasPrefix("store.db"), !name.hasSuffix("-shm") else { continue }
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name))
+        }
+        return files
+    }
+
+    private func folder(_ name: String, _ files: [String: Data], in shop: Shop) throws -> String {
+        let folder = shop.directory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
+        return folder.path
+    }
+
+    private func waiting(in directory: String) async throws -> [String] {
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        defer { try? store.close() }
+        return try await store.status().pending.map(\.entityText)
+    }
+
+    @Test("A flipped bit in the log loses nothing behind it, is told, and the damaged files stay byte by byte")
+    func flippedLog() async throws {
+        let shop = try await Shop()
+        let (whole, transactions) = try await crashedFiles(shop)
+        let all = (2...6).map { "Customers('C000\($0)')" }
+        for (number, start) in transactions.dropLast().enumerated() {
+            var files = whole
+            files["store.db-wal"]?[start + 24 + 777] ^= 0x10
+            let directory = try folder("flipped\(number)", files, in: shop)
+            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            #expect(report.savedChanges == 5, "\(number)")
+            #expect(report.losses["store.db-wal"] == 1, "\(number): \(report.losses)")
+            let kept = URL(fileURLWithPath: report.damagedFile).lastPathComponent
+            let after = try Self.files(in: directory)
+            #expect(Set(after.keys) == ["store.db", kept, kept + "-wal"])
+            #expect(after[kept] == files["store.db"])
+            #expect(after[kept + "-wal"] == files["store.db-wal"])
+            #expect(try await waiting(in: directory) == all, "\(number)")
+            #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+        }
+    }
+
+    @Test("A flipped bit in the header of the log loses nothing at all")
+    func flippedLogHeader() async throws {
+        let shop = try await Shop()
+        var files = try await crashedFiles(shop).files
+        files["store.db-wal"]?[18] ^= 0x10
+        let directory = try folder("flipped", files, in: shop)
+        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        #expect(report.savedChanges == 5)
+        #expect(report.losses == [:])
+    }
+
+    @Test("A flipped bit in the key block that follows from the format keeps nothing from being saved")
+    func flippedKeyBlock() async throws {
+        let shop = try await Shop()
+        let whole = try await crashedFiles(shop).files
+        for place in [3, 17, 300, 1300, 1530] {
+            var files = whole
+            files["store.db"]?[place] ^= 0x20
+            let directory = try folder("block\(place)", files, in: shop)
+            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            #expect(found.damages.map(\.expected) == [.keyBlock], "byte \(place)")
+            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            #expect(report.savedChanges == 5 && report.losses == [:], "byte \(place): \(report)")
+            #expect(try await waiting(in: directory).count == 5)
+        }
+    }
+
+    @Test(
+        "A database that was cut, between pages or within one, gives back the changes that wait",
+        arguments: [true, false])
+    func cut(isEncrypted: Bool) async throws {
+        let shop = try await Shop()
+        let protection = isEncrypted ? protection : .unencrypted
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try await store.download()
+        for number in 2...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
+        try store.close()
+        let whole = try #require(try Self.files(in: directory)["store.db"])
+        for count in [4096, 3 * 4096, 2 * 4096 + 100] {
+            let directory = try folder("cut\(count)", ["store.db": whole.dropLast(count)], in: shop)
+            if isEncrypted {
+                let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+                #expect(found.damages.contains { $0.expected == .rest }, "\(count)")
+            }
+            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            #expect(report.savedChanges == 3, "\(count): \(report)")
+            #expect(report.savedRows > 0)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == whole.dropLast(count))
+            let client = try shop.client()
+            let saved = try await OfflineODataProvider.open(
+                at: directory, protection: protection, connect: { _, _ in client })
+            #expect(try await saved.status().pending.count == 3)
+            try await saved.download()
+            #expect(try await saved.rows("Customers('C0002')").first?["City"] == "Mine")
+            try saved.close()
+        }
+    }
+
+    @Test("A store that somebody has open is not replaced, and stays as it is")
+    func open() async throws {
+        let shop = try await Shop()
+        let files = try await crashedFiles(shop).files
+        let directory = try folder("open", files, in: shop)
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let before = try Self.files(in: directory)
+        await #expect(throws: StoreError.locked) {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        }
+        #expect(try Self.files(in: directory) == before)
+        try await store.update("Customers('C0007')", ["City": "Mine"])
+        try store.close()
+        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        #expect(report.savedChanges == 6)
+    }
+
+    @Test(
+        "Where the first page is gone nothing can be saved, and the files stay as they are", arguments: [true, false])
+    func firstPage(isEncrypted: Bool) async throws {
+        let shop = try await Shop()
+        let protection = isEncrypted ? protection : .unencrypted
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try store.close()
+        var files = try Self.files(in: directory)
+        let start = isEncrypted ? 4096 : 0
+        for place in 100..<400 { files["store.db"]?[start + place] ^= 0x55 }
+        _ = try folder("clone", files, in: shop)
+        await #expect {
+            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        } throws: {
+            guard case StoreError.corrupt? = $0 as? StoreError else { return false }
+            return true
+        }
+        #expect(try Self.files(in: directory) == files)
+    }
+}
