@@ -248,6 +248,23 @@ struct QueueTable {
         return found
     }
 
+    /// The queued deletions of what has a key in a set.
+    ///
+    /// - Parameter parent: the row that contains it; `nil` where nothing does.
+    func deletions(
+        of key: EntityKey, in set: String, parent: Int64?, in database: Database
+    ) throws -> [Int64] {
+        var condition = "WHERE entity_set = ? AND kind = 'delete'"
+        var arguments: [any DatabaseValueConvertible] = [set]
+        // There may be many: those of others are not read.
+        for part in key.parts where model.shape(ofStored: set)?.property(part.name) != nil {
+            condition += " AND instr(entity_key, ?) > 0"
+            arguments.append(snapshots.trace(of: part.value, in: part.name))
+        }
+        return try fetch(condition, arguments, in: database)
+            .filter { $0.key == key && $0.detail.parentRow == parent }.map(\.id)
+    }
+
     func remove(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
     }
