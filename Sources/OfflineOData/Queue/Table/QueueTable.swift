@@ -233,11 +233,6 @@ struct QueueTable {
         return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
-    /// Whether any of some requests waits for another one, at whatever distance.
-    func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
-        try QueueDependencies(queue: self).anyWaits(ids, for: id, in: database)
-    }
-
     /// The queued creations of entities that header fields name.
     func creations(namedIn headers: [String: String], in database: Database) throws -> Set<Int64> {
         var found: Set<Int64> = []
