@@ -343,6 +343,7 @@ extension Uploader {
             // The service may not know references in bodies.
             return try await sendApart(requests)
         case 405, 501:
+            try await noteRefusal(of: requests, wasSent: wasSent)
             let untried = try await untriedWholes(of: requests, error, way)
             if !untried.isEmpty {
                 // The service may know whole entities only, of some sets. That is kept once it has taken them.

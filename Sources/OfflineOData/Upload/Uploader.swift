@@ -227,6 +227,11 @@ struct Uploader: Sendable {
         try await Task { try await database.write(body) }.value
     }
 
+    /// Reads what it takes to store an answer, also when the task was cancelled since it arrived.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Task { try await database.read(body) }.value
+    }
+
     /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
     ///
     /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.

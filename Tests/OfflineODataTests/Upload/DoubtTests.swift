@@ -411,6 +411,34 @@ struct DoubtTests {
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
+    @Test(
+        "stores the answer to an action that has arrived although its task is cancelled (rule 3)",
+        arguments: ["Close", "Reopen"], [true, false])
+    func cancelledAction(name: String, isSet: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(
+            around: {
+                Gateway(
+                    base: PlainService(base: $0),
+                    after: { request, response in
+                        if request.method == .create { withUnsafeCurrentTask { $0?.cancel() } }
+                        return response
+                    })
+            })
+        if isSet {
+            try await store.transaction { changes in
+                try changes.perform(Desk.request(name))
+                try changes.create("Tickets", ["ID": 7])
+            }
+        } else {
+            try await store.call(name)
+        }
+        await Task { _ = try? await store.upload() }.value
+        #expect(try await store.status().pending.map(\.description) == [])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(desk.calls.names == [name])
+    }
+
     @Test("Rule 2: first sent is when it was first on its way, not when a connection could not be made")
     func firstSent() async throws {
         let shop = try await Shop()
