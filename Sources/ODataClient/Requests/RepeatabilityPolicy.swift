@@ -97,6 +97,12 @@ extension ODataRequest {
         return request
     }
 
+    /// Whether it carries an identification, or of a batch any of its requests does.
+    var hasIdentification: Bool {
+        guard case .batch(let items) = body else { return repeatability != nil }
+        return items.contains { $0.request.repeatability != nil }
+    }
+
     /// Whether it changes something, and every change carries an identification.
     var isIdentified: Bool {
         guard case .batch(let items) = body else { return method != .read && repeatability != nil }

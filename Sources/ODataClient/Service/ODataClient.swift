@@ -221,6 +221,8 @@ public final class ODataClient: ODataProvider {
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
         var options = options
+        // What brings an identification may have been sent with it before, and have acted: who sent it knows.
+        let mayBeRepeat = request.hasIdentification
         var request = repeatability.identified(configuration.completed(request), model: model)
         if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
         if configuration.hidesURLs, let hidden = HiddenRead(request) {
@@ -232,8 +234,12 @@ public final class ODataClient: ODataProvider {
                 repeatability.take(response)
                 return response
             }
+            guard !mayBeRepeat else {
+                repeatability.takeRefusal()
+                return response
+            }
         } catch let error as ODataError where error.refusesIdentification && request.repeatability != nil {
-            guard let again = request.fromStart() else {
+            guard !mayBeRepeat, let again = request.fromStart() else {
                 repeatability.takeRefusal()
                 throw error
             }

@@ -82,6 +82,13 @@ struct StreamTable: Sendable {
         SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE json_extract(detail, '$.stream') IS NOT NULL
         """
 
+    /// SQL that is true of streams of the set `?1` unless they may come back with an entity that contains theirs and was deleted
+    /// here: their rows and requests are on its shelf.
+    private static let cannotComeBack = """
+        NOT EXISTS (SELECT 1 FROM outpost_shelf AS shelf
+            WHERE substr(?1, 1, length(shelf.entity_set) + 1) = shelf.entity_set || '/')
+        """
+
     /// For how many seconds after its last bytes a stream that belongs to nothing is taken for one that is still coming,
     /// to this process or to another.
     static let intakeLifetime = 86_400
@@ -204,13 +211,16 @@ struct StreamTable: Sendable {
                     DELETE FROM outpost_stream WHERE entity_set = ?1 AND id NOT IN (\(waiting)) AND row_id NOT IN (
                         SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
                         UNION ALL SELECT row_id FROM outpost_before WHERE entity_set = ?1)
+                        AND \(cannotComeBack)
                     """, arguments: [table.set])
         }
         // Those of sets that the service has no more.
         for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_stream")
         where !set.isEmpty && mapping.tables[set] == nil {
             try database.execute(
-                sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND id NOT IN (\(waiting))", arguments: [set])
+                sql: """
+                    DELETE FROM outpost_stream WHERE entity_set = ?1 AND id NOT IN (\(waiting)) AND \(cannotComeBack)
+                    """, arguments: [set])
         }
         try database.execute(
             sql: "DELETE FROM outpost_stream WHERE entity_set = '' AND abs(unixepoch() - row_id) > ?",

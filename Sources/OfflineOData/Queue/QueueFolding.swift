@@ -144,7 +144,9 @@ struct QueueFolding {
         case (.create, .delete):
             // What others refer to must be made first, whatever becomes of it.
             let dependents = try dependencies.dependents(of: [earlier.id, later.id], in: database)
-            guard dependents.allSatisfy({ $0 == later.id }) else { return nil }
+            guard try dependents.allSatisfy({ try $0 == later.id || isSuccessor($0, of: later, in: database) }) else {
+                return nil
+            }
             try dependencies.remove(later.id, in: database)
             try dependencies.remove(earlier.id, in: database)
             try database.execute(
@@ -154,6 +156,13 @@ struct QueueFolding {
         default:
             return nil
         }
+    }
+
+    /// Whether a request waits for another one since it makes an entity under the key of what that deletes: whose creation was
+    /// never sent does not have it.
+    private func isSuccessor(_ id: Int64, of deletion: QueuedRequest, in database: Database) throws -> Bool {
+        guard let request = try queue.request(id, in: database) else { return true }
+        return request.kind == .create && request.entitySet == deletion.entitySet && request.key == deletion.key
     }
 
     private func keepOptions(of later: QueuedRequest, in earlier: QueuedRequest, in database: Database) throws {

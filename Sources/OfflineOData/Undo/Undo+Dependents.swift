@@ -15,6 +15,8 @@ extension Undo {
         of gone: [QueuedRequest], leaving rest: [QueuedRequest] = [], in database: Database
     ) throws {
         let ids = Set(gone.map(\.id))
+        // What was never made keeps its key from nobody.
+        let unmade = Set(gone.filter { $0.kind == .create }.compactMap(\.touchedRow))
         for id in try dependencies.dependents(of: ids, in: database) {
             // Taking one back may have taken others back.
             guard let request = try queue.request(id, in: database) else { continue }
@@ -24,7 +26,10 @@ extension Undo {
                 try undoBesideRows(request, in: database)
                 continue
             }
-            if request.isOfRow, try awaited.contains(where: { try isNeeded($0, by: request, in: database) }) {
+            let needed = awaited.filter { other in
+                other.kind != .delete || !(other.touchedRow.map(unmade.contains) ?? false)
+            }
+            if request.isOfRow, try needed.contains(where: { try isNeeded($0, by: request, in: database) }) {
                 try checkUnsent(request)
                 try undo(set: request.entitySet, rowID: request.rowID, in: database)
                 continue

@@ -127,6 +127,7 @@ struct KeyRewriter {
             found = try before.rowID(set: table.set, key: key, shape: table.shape, in: database) { $0 != rowID }
         }
         guard let twin = found, twin != rowID else { return nil }
+        if !isDeleted, try isSuccessor(twin, of: rowID, table, in: database) { return nil }
         // It may be another one that was made here, under a number that the service has given now.
         if !isDeleted, try giveWay(twin, to: key, table, in: database) { return nil }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
@@ -148,6 +149,17 @@ struct KeyRewriter {
             arguments: [rowID, table.set, twin])
         if isDeleted { try delete(rowID, table, in: database) }
         return version
+    }
+
+    /// Whether an entity was made here under the key of another one, which was made and deleted here before: it is created once
+    /// that deletion was sent.
+    private func isSuccessor(
+        _ successor: Int64, of rowID: Int64, _ table: TableStorage, in database: Database
+    ) throws -> Bool {
+        guard try queue.requests(set: table.set, rowID: successor, in: database).first?.kind == .create else {
+            return false
+        }
+        return try queue.requests(set: table.set, rowID: rowID, in: database).contains { $0.kind == .delete }
     }
 
     /// The deletion of the twin is that of the row that stays: once, behind all other changes of either.

@@ -56,10 +56,10 @@ extension Uploader {
         if case .entity(var entity) = response.body {
             if entity.control.etag == nil { entity.control.etag = response.etag }
             let answer = entity
-            let isBound = try await database.read { try outcomes.isBound(call, to: answer, in: $0) }
+            let isBound = try await read { try outcomes.isBound(call, to: answer, in: $0) }
             if isBound, answer.control.etag != nil || call.etag == nil { return answer }
         }
-        let isNeeded = try await database.read { database in
+        let isNeeded = try await read { database in
             try call.etag != nil || outcomes.next(behind: call, in: database) != nil
         }
         return isNeeded ? await readAgain(call, call.key) : nil

@@ -210,7 +210,7 @@ extension Uploader {
     /// - Parameters:
     ///   - seen: the entities as the service had them before, where it was asked.
     ///   - isRepeat: whether it may have acted long ago, so that the answers tell what it has now.
-    private func accept(
+    func accept(
         changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:],
         isRepeat: Bool
     ) async throws -> Result {
@@ -288,12 +288,13 @@ extension Uploader {
     ) async throws -> Result {
         let (isRepeatable, bindings) = (sending.isRepeatable, sending.bindings)
         // A refusal of who recognises a repeat is one of the first sending as well.
-        let wasSent = sending.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
+        var wasSent = sending.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
         if error.repeatabilityResult == .rejected {
             if error.status == 501, isRepeatable != false {
-                // Once more without (rule 2).
-                try await write { database in
+                // Once more without (rule 2); those that may have acted the first time are looked for before.
+                try await write { [wasSent] database in
                     try ServiceKnowledge.setRepeatable(false, in: database)
+                    guard !wasSent else { return }
                     for request in requests {
                         try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                     }
@@ -313,12 +314,19 @@ extension Uploader {
                     message: "The service no longer remembers whether these requests acted.")
             }
         }
+        if wasSent, isRepeatable == true, requests.contains(where: \.isHarmfulTwice), !error.isOfCommunication,
+            error.code != Self.repeatInDoubt
+        {
+            // The service recognises repeats, and does not say that it recognised this one: what it has tells.
+            if let settled = try await settle(refused: requests, error) { return settled }
+            wasSent = false
+        }
         switch error.status {
         case _ where error.mayHaveActed: throw error
         case _ where error.isOfCommunication:
             try await putBack(requests, wasSent: wasSent)
             throw error
-        case 409 where error.code == "RepeatInDoubt":
+        case 409 where error.code == Self.repeatInDoubt:
             return try await archive(changeSet: requests, .inDoubt, error, message: error.message)
         case 404, 410, 412, 428:
             try await noteRefusal(of: requests, wasSent: wasSent)
@@ -335,6 +343,7 @@ extension Uploader {
             // The service may not know references in bodies.
             return try await sendApart(requests)
         case 405, 501:
+            try await noteRefusal(of: requests, wasSent: wasSent)
             let untried = try await untriedWholes(of: requests, error, way)
             if !untried.isEmpty {
                 // The service may know whole entities only, of some sets. That is kept once it has taken them.
@@ -367,7 +376,7 @@ extension Uploader {
         return [named]
     }
 
-    private func archive(
+    func archive(
         changeSet requests: [QueuedRequest], _ state: QueuedRequest.State, _ error: ODataError, message: String,
         conflicts: [Int64: Conflict] = [:]
     ) async throws -> Result {
@@ -509,74 +518,5 @@ extension Uploader {
                 }
             }
         }
-    }
-
-    // MARK: Doubt
-
-    /// Finds out what became of a change set whose answer was lost: all of it was made, or nothing. Every member that
-    /// can be looked at is asked. Where they disagree, others have been there, and it stays in doubt; and so it does where
-    /// only deletions seem made, since others may have deleted the same, and where none of them tells.
-    ///
-    /// - Returns: `nil` when sending it once more can do no harm.
-    private func settle(changeSet requests: [QueuedRequest]) async throws -> Result? {
-        var verdicts: Set<Bool> = []
-        var deletesAlone = true
-        var answers: [ODataResponse] = []
-        for request in requests {
-            let (hasActed, theirs) = try await trace(of: request)
-            answers.append(theirs.map { ODataResponse(body: .entity($0)) } ?? ODataResponse(status: 204))
-            guard let hasActed else { continue }
-            verdicts.insert(hasActed)
-            if request.kind != .delete { deletesAlone = false }
-        }
-        if verdicts == [false] { return nil }
-        // Updates made once more come to the same, and what others changed meanwhile is found before (rules 5 and 8).
-        if verdicts.isEmpty, requests.allSatisfy({ $0.kind == .update && $0.isGuarded }) { return nil }
-        // Nothing but deletions, and nothing is left of what was to be deleted: it comes to the same.
-        let isDeletion = requests.allSatisfy { $0.kind == .delete }
-        guard verdicts == [true], !deletesAlone || isDeletion else {
-            return try await archive(changeSet: requests, .inDoubt, doubt, message: doubt.message)
-        }
-        return try await accept(changeSet: requests, answers, isRepeat: true)
-    }
-
-    /// Whether a request seems to have acted, by what the service has now; `nil` where that does not tell. With the entity as
-    /// the service has it now, where it was asked.
-    private func trace(of request: QueuedRequest) async throws -> (hasActed: Bool?, theirs: Entity?) {
-        switch request.kind {
-        case .create:
-            guard request.omitted.isEmpty else {
-                guard let (name, value) = correlation(of: request) else { return (nil, nil) }
-                let theirs = try await correlated(request, name, value)
-                return (theirs != nil, theirs)
-            }
-            guard let theirs = try await current(request, request.key) else { return (false, nil) }
-            // Another one may be somebody else's, or ours as others have changed it since.
-            return (theirs.matches(request.changes) ? true : nil, theirs)
-        case .update:
-            guard request.isGuarded, let theirs = try await current(request, request.key) else { return (nil, nil) }
-            return (request.hasUpdated(theirs), theirs)
-        case .delete: return (try await current(request, request.key) == nil, nil)
-        case .stream, .link, .unlink, .call: return (nil, nil)
-        }
-    }
-}
-
-extension QueuedRequest {
-    /// Whether a version that the request was made of is known, by its ETag or by its values.
-    fileprivate var isGuarded: Bool { etag != nil || base != nil }
-
-    /// Whether an update seems to have made the version that the service has: that has the values which were sent, and
-    /// not those which the update was made of.
-    ///
-    /// - Returns: `nil` where the values tell neither or both, since others have been there or nothing differs.
-    fileprivate func hasUpdated(_ theirs: Entity) -> Bool? {
-        if let etag, theirs.control.etag == etag { return false }
-        let isMine = theirs.matches(changes)
-        guard let base else { return isMine ? true : nil }
-        guard isMine != theirs.matches(base) else { return nil }
-        if isMine { return true }
-        // Under another ETag, others may have put the old values back.
-        return etag == nil ? false : nil
     }
 }

@@ -7,8 +7,10 @@ extension Uploader {
     /// Finds out what became of a request whose answer was lost, for a service that does not recognise a
     /// repeat (rule 1).
     ///
+    /// - Parameter refusal: why it was refused when it was sent again, where it was.
     /// - Returns: `nil` when sending it once more can do no harm.
-    func settle(_ request: QueuedRequest) async throws -> Result? {
+    func settle(_ request: QueuedRequest, refusedWith refusal: ODataError? = nil) async throws -> Result? {
+        let doubt = refusal ?? doubt
         switch request.kind {
         case .delete, .stream, .link, .unlink:
             // Made once more, it comes to the same.
@@ -49,6 +51,21 @@ extension Uploader {
         }
     }
 
+    /// A service that recognises repeats has refused one, and does not say that it recognised it: something on the way may have
+    /// refused it, or the service before it looked. That tells nothing of the first sending; what the service has may (rule 1).
+    func settle(refused request: QueuedRequest, _ error: ODataError) async throws -> Result {
+        do {
+            if let settled = try await settle(request, refusedWith: error) { return settled }
+            return try await archive(request, .refused, error, message: error.message)
+        } catch let unreadable {
+            guard refusal(unreadable, of: request) != nil else { throw unreadable }
+            return try await archive(request, .inDoubt, error, message: error.message)
+        }
+    }
+
+    /// The code of our own server, when it died at the wrong moment and others changed the rows since.
+    static let repeatInDoubt = "RepeatInDoubt"
+
     /// The property by which an app says that it finds again what a request creates, and its value.
     func correlation(of request: QueuedRequest) -> (name: String, value: ODataValue)? {
         guard let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
@@ -75,4 +92,9 @@ extension Uploader {
             status: 0, code: "InDoubt",
             message: "The answer was lost, and the service cannot tell whether the request acted.")
     }
+}
+
+extension QueuedRequest {
+    /// Whether it comes to something else when it is made twice.
+    var isHarmfulTwice: Bool { kind == .create || kind == .call }
 }

@@ -227,6 +227,11 @@ struct Uploader: Sendable {
         try await Task { try await database.write(body) }.value
     }
 
+    /// Reads what it takes to store an answer, also when the task was cancelled since it arrived.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Task { try await database.read(body) }.value
+    }
+
     /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
     ///
     /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
@@ -413,9 +418,11 @@ struct Uploader: Sendable {
                 // The service says that it does not know repeatable requests: once more without (rule 2).
                 try await write { database in
                     try ServiceKnowledge.setRepeatable(false, in: database)
+                    // It may have acted the first time: what the service has tells then, not what this one was told.
+                    guard !wasSent else { return }
                     try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
                 }
-                return try await send(request.asPending, way)
+                return try await send(wasSent ? request : request.asPending, way)
             }
             if error.status == 412 {
                 if !wasSent, isRepeatable != false {
@@ -438,6 +445,8 @@ struct Uploader: Sendable {
             // Nothing was decided, so it is not for the archive.
             try await putBack([request], wasSent: wasSent)
             throw error
+        case _ where wasSent && isRepeatable == true && request.isHarmfulTwice && error.code != Self.repeatInDoubt:
+            return try await settle(refused: request, error)
         case 412 where request.kind == .call && request.etag != nil:
             try await noteRefusal(of: [request], wasSent: wasSent)
             return try await refuse(call: request, error, wasSent: wasSent, way)
@@ -468,7 +477,7 @@ struct Uploader: Sendable {
         case 404 where request.kind == .update, 410 where request.kind == .update:
             try await noteRefusal(of: [request], wasSent: wasSent)
             return try await resolve(conflict: Conflict(theirs: nil, error: error), request, way)
-        case 409 where error.code == "RepeatInDoubt":
+        case 409 where error.code == Self.repeatInDoubt:
             // Our own server, when it died at the wrong moment and others changed the rows since.
             return try await archive(request, .inDoubt, error, message: error.message)
         case 412, 428:

@@ -55,6 +55,22 @@ import Testing
         #expect(transport.sent.map { $0["Repeatability-Client-ID"] } == ["me", nil, nil])
     }
 
+    @Test("rule 2 501 with rejected: not once more with the caller's own, which may have acted before")
+    func rejectedRepeat() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
+            .refusal(501, ["Repeatability-Result": "rejected"])
+        }
+        let client = try transport.client()
+        var request = ODataRequest(
+            .create, try ODataURL(parsing: "Orders"),
+            body: .entity(try await ShopMetadata.entity(["ID": 1], of: client)))
+        request.repeatability = Repeatability(requestID: "1", firstSent: "Tue, 15 Nov 1994 08:12:31 GMT")
+        let repeated = request
+        let error = await #expect(throws: ODataError.self) { try await client.execute(repeated) }
+        #expect(error?.status == 501 && error?.repeatabilityResult == .rejected)
+        #expect(transport.sent.count == 1)
+    }
+
     @Test("rule 2 412 with rejected is in doubt, not an ETag conflict")
     func expired() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
@@ -215,6 +216,68 @@ struct ContainedTests {
         #expect(try await store.rows("Albums(1)").first?["Name"] == "Theirs")
         #expect(try await pages(store) == ["Mine"])
         #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
+    }
+
+    @Test(
+        "comes back with the bytes of its streams, whatever tidies up meanwhile",
+        arguments: [true, false], [true, false])
+    func undoneDeletionOfStreams(isNew: Bool, isRefused: Bool) async throws {
+        let studio = try await Studio()
+        try await studio.picture("Albums(1)/Scans", Array("first".utf8))
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard isRefusing.isSet, request.method == .delete else { return nil }
+                throw ODataError(status: 403, code: "No", message: "It stays.")
+            })
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Scans", retrievesStreams: true)], through: service)
+        guard case .integer(let number)? = try await store.rows("Albums(1)/Scans").first?["ID"] else {
+            throw ODataError.notFound("ID")
+        }
+        let scan = "Albums(1)/Scans(\(isNew ? -1 : number))/$value"
+        if isNew {
+            _ = try await store.createMedia("Albums(1)/Scans", "scan")
+        } else {
+            try await store.replaceStream(scan, "scan")
+        }
+        try await store.delete("Albums(1)")
+        if isRefused {
+            isRefusing.set()
+            #expect(try await store.upload().failed.map(\.kind) == [.delete])
+            isRefusing.clear()
+        }
+        try await store.download()
+        try await store.compact()
+        if isRefused {
+            try await store.discard()
+        } else {
+            #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        }
+        #expect(try await store.stream(scan) == "scan")
+        #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+        let scans = try await studio.service.rows("Albums(1)/Scans?$orderby=ID").compactMap { $0["ID"]?.lexicalText }
+        #expect(scans.count == (isNew ? 2 : 1))
+        #expect(try await studio.service.stream("Albums(1)/Scans(\(scans.last ?? ""))/$value") == "scan")
+    }
+
+    @Test("leaves no bytes of streams behind, once the service has taken the deletion")
+    func takenDeletionOfStreams() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Scans")])
+        _ = try await store.createMedia("Albums(1)/Scans", "scan")
+        try await store.delete("Albums(1)")
+        let streams = {
+            try await DatabaseQueue(path: store.directory + "/store.db").read {
+                try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_stream")
+            }
+        }
+        try await store.compact()
+        #expect(try await streams() == 1)
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.compact()
+        #expect(try await streams() == 0)
     }
 
     @Test("is gone for good, once the service has taken the deletion")

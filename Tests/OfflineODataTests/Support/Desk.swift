@@ -58,22 +58,24 @@ final class Desk: Sendable {
     /// - Parameters:
     ///   - isPlain: whether the service does not recognise repeated requests.
     ///   - before: may answer or refuse a request before it reaches the service.
+    ///   - around: what stands between them besides.
     func clone(
         _ queries: [DefiningQuery] = [], hasETags: Bool = true, isPlain: Bool = false,
-        before: (@Sendable (ODataRequest) async throws -> ODataResponse?)? = nil
+        before: (@Sendable (ODataRequest) async throws -> ODataResponse?)? = nil,
+        around: (any ODataProvider) -> any ODataProvider = { $0 }
     ) async throws -> OfflineODataProvider {
         var remote: any ODataProvider = try client()
         if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
         if let before { remote = Gateway(base: remote, before: before) }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
-            serviceRoot: "http://desk.test/", remote: remote, queries: queries)
+            serviceRoot: "http://desk.test/", remote: around(remote), queries: queries)
         try await store.download()
         await wire.mend()
         return store
     }
 
-    /// The store that ``clone(_:hasETags:isPlain:before:)`` made, with another service.
+    /// The store that ``clone(_:hasETags:isPlain:before:around:)`` made, with another service.
     func reopen(at other: Desk) async throws -> OfflineODataProvider {
         let client = try other.client()
         return try await OfflineODataProvider.open(

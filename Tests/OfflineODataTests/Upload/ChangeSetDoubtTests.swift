@@ -176,7 +176,74 @@ struct ChangeSetDoubtTests {
         }
     }
 
-    // MARK: Services without references in bodies
+    // MARK: Refusals of a repeat
+
+    /// A store whose change set has acted, and is refused, each of it, when it comes again.
+    private func refused(
+        _ depot: Depot, _ error: ODataError, _ change: (OfflineODataProvider) async throws -> Void
+    ) async throws -> OfflineODataProvider {
+        let isLost = LockedFlag()
+        let service = Gateway(
+            base: try depot.client(),
+            before: { request in
+                guard isLost.isSet, case .batch(let items) = request.body,
+                    items.contains(where: { $0.request.repeatability != nil })
+                else { return nil }
+                return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+            },
+            after: { request, response in
+                guard !isLost.isSet, case .batch = request.body else { return response }
+                isLost.set()
+                throw TransportError.connectionLost(host: "depot.test", reason: "the wire is cut")
+            })
+        let store = try await depot.clone(through: service)
+        // So that it is known to recognise repeats.
+        try await store.create("Boxes", ["ID": 7])
+        try await store.upload()
+        try await change(store)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        return store
+    }
+
+    @Test(
+        "Rule 1: is in doubt, and not sent otherwise, where a repeat is refused by who does not say that it recognised it",
+        arguments: [400, 403, 404, 405, 412, 500, 501])
+    func refusedRepeat(status: Int) async throws {
+        let depot = try await Depot()
+        let store = try await refused(depot, ODataError(status: status, code: "", message: "No.")) { store in
+            try await letter(1, store)
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt, .inDoubt])
+        #expect(try await depot.service.rows("Headers?$filter=Title eq 'third'").count == 1)
+    }
+
+    @Test("Rule 2: is in doubt where the service does not know repeatable requests any more")
+    func repeatabilityGone() async throws {
+        let depot = try await Depot()
+        let error = ODataError(status: 501, code: "No", message: "What is that?", repeatabilityResult: .rejected)
+        let store = try await refused(depot, error) { store in
+            try await store.transaction { changes in
+                try changes.create("Headers", ["Title": "third"])
+                try changes.create("Headers", ["Title": "fourth"])
+            }
+        }
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt, .inDoubt])
+        #expect(try await depot.service.rows("Headers").count == 4)
+    }
+
+    @Test("Rule 1: is settled by its keys where a repeat is refused by who does not say that it recognised it")
+    func refusedRepeatWithKeys() async throws {
+        let depot = try await Depot()
+        let store = try await refused(depot, ODataError(status: 500, code: "", message: "No.")) { store in
+            try await store.transaction { changes in
+                try changes.create("Boxes", ["ID": 8])
+                try changes.update("Headers(1)", ["Title": "changed"])
+            }
+        }
+        #expect(try await store.upload().accepted.count == 2)
+    }
+
     // MARK: Services without references in bodies
 
     /// Refuses references in bodies, and has not said so in its metadata.

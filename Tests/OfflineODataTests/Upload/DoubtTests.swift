@@ -77,6 +77,84 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
+    @Test(
+        "Rule 1: is none the less where a repeat is refused by who does not say that it recognised it",
+        arguments: [400, 403, 409, 412, 413, 500])
+    func refusedRepeat(status: Int) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(
+            through: losing(
+                try shop.client(), then: ODataError(status: status, code: "", message: "The database is down.")))
+        try await store.create("Orders", Self.order)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.state) == [.inDoubt])
+        #expect(report.failed.map { $0.failure?.message } == ["The database is down."])
+        try await store.accept()
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Rule 1: is none where who refuses a repeat says that it recognised it")
+    func recognisedRepeat() async throws {
+        let shop = try await Shop()
+        let error = ODataError(status: 403, code: "No", message: "Not you.", repeatabilityResult: .accepted)
+        let store = try await shop.clone(through: losing(try shop.client(), then: error))
+        try await store.create("Orders", Self.order)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        #expect(try await store.upload().failed.map(\.state) == [.refused])
+    }
+
+    @Test(
+        "Rule 1: is settled by the key where a repeat is refused by who does not say that it recognised it",
+        arguments: [true, false])
+    func refusedRepeatWithKey(hasActed: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(
+            through: losing(
+                try shop.client(), hasActed: hasActed, then: ODataError(status: 500, code: "", message: "No.")))
+        try await store.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        let report = try await store.upload()
+        #expect(report.accepted.count == (hasActed ? 1 : 0))
+        #expect(report.failed.map(\.state) == (hasActed ? [] : [.refused]))
+    }
+
+    @Test("Rule 2: is none the less where the service does not know repeatable requests any more")
+    func repeatabilityGone() async throws {
+        let shop = try await Shop()
+        let error = ODataError(
+            status: 501, code: "NotImplemented", message: "What is that?", repeatabilityResult: .rejected)
+        let store = try await shop.clone(through: losing(try shop.client(), then: error))
+        try await store.create("Orders", Self.order)
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+    }
+
+    /// Loses the first creation, behind or before the service, and refuses those that come with the identification of a change.
+    private func losing(_ base: any ODataProvider, hasActed: Bool = true, then error: ODataError) -> Gateway {
+        let isLost = LockedFlag()
+        let loss = TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
+        return Gateway(
+            base: base,
+            before: { request in
+                guard request.method == .create else { return nil }
+                if isLost.isSet {
+                    guard request.repeatability != nil else { return nil }
+                    throw error
+                }
+                guard !hasActed else { return nil }
+                isLost.set()
+                throw loss
+            },
+            after: { request, response in
+                guard request.method == .create, !isLost.isSet else { return response }
+                isLost.set()
+                throw loss
+            })
+    }
+
     @Test("finds what was created by a correlation property that the app names (rule 1)", arguments: [true, false])
     func correlation(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -331,6 +409,34 @@ struct DoubtTests {
         #expect(try await store.status().pending.map(\.entityText) == [])
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+
+    @Test(
+        "stores the answer to an action that has arrived although its task is cancelled (rule 3)",
+        arguments: ["Close", "Reopen"], [true, false])
+    func cancelledAction(name: String, isSet: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone(
+            around: {
+                Gateway(
+                    base: PlainService(base: $0),
+                    after: { request, response in
+                        if request.method == .create { withUnsafeCurrentTask { $0?.cancel() } }
+                        return response
+                    })
+            })
+        if isSet {
+            try await store.transaction { changes in
+                try changes.perform(Desk.request(name))
+                try changes.create("Tickets", ["ID": 7])
+            }
+        } else {
+            try await store.call(name)
+        }
+        await Task { _ = try? await store.upload() }.value
+        #expect(try await store.status().pending.map(\.description) == [])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(desk.calls.names == [name])
     }
 
     @Test("Rule 2: first sent is when it was first on its way, not when a connection could not be made")

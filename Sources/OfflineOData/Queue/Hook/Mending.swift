@@ -64,7 +64,7 @@ struct Mending {
     ///   - others: what it must wait for now: the creations of what it refers to, and who gives up what it gets.
     ///   - instant: when the edit is made.
     /// - Returns: whether it was put back; not where what it must wait for waits for it: mended in its place, each would
-    ///   wait for the other for ever.
+    ///   wait for the other for ever. Where only others of a change set wait for it, it joins that.
     func putBack(
         joining edit: ChangeOptions, waitingFor others: Set<Int64>, at instant: String, _ queue: QueueTable,
         in database: Database
@@ -72,7 +72,9 @@ struct Mending {
         let options = joining.reduce(refused.options) { $0.joined(with: $1.options) }.joined(with: edit)
         let needed = try queue.creations(namedIn: options.headers, in: database).union(others)
             .subtracting([refused.id])
-        guard try !queue.anyWaits(needed, for: refused.id, in: database) else { return false }
+        let dependencies = QueueDependencies(queue: queue)
+        guard try !dependencies.anyWaits(needed, for: refused.id, together: false, in: database) else { return false }
+        let isInCircle = try dependencies.anyWaits(needed, for: refused.id, in: database)
         for request in joining {
             try queue.remove(request.id, in: database)
             try queue.replaceDependency(on: request.id, by: refused.id, in: database)
@@ -87,6 +89,7 @@ struct Mending {
         try queue.setDependencies(needed.union(refused.dependsOn), of: refused.id, in: database)
         let changeSets = requests.map(\.options.changeSet) + [edit.changeSet]
         try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)
+        if isInCircle { try queue.takeIntoCircle(refused.id, in: database) }
         return true
     }
 

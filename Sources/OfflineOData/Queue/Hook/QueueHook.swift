@@ -238,6 +238,11 @@ struct QueueHook: WriteHook {
             // Its key is free only when the one that had it is gone.
             depends.formUnion(try queue.requests(set: change.table.set, rowID: deleted, in: database).map(\.id))
         }
+        if kind == .create, omitted.isEmpty, let key = entity.key {
+            // Of what was made here too, and deleted before anybody else had it, there is no back-end version.
+            depends.formUnion(
+                try queue.deletions(of: key, in: change.table.set, parent: change.parent, in: database))
+        }
         let keys = Set(entity.shape.key.map(\.path))
         _ = try queue.append(
             kind, set: change.table.set, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,

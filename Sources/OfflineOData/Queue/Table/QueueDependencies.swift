@@ -7,6 +7,9 @@ final class QueueDependencies {
     private var isRead = false
     private var dependencies: [Int64: Set<Int64>] = [:]
     private var dependents: [Int64: Set<Int64>] = [:]
+    /// The change set that a request is in, and what is in each.
+    private var changeSets: [Int64: String] = [:]
+    private var members: [String: [Int64]] = [:]
 
     init(queue: QueueTable) { self.queue = queue }
 
@@ -24,14 +27,22 @@ final class QueueDependencies {
     }
 
     /// Whether any of some requests waits for another one, at whatever distance.
-    func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
+    ///
+    /// - Parameter together: whether what is in a change set also waits for what the others in it wait for. Not so in the one that
+    ///   the other request is in itself: there, it can be sent before or behind them.
+    func anyWaits(_ ids: Set<Int64>, for id: Int64, together: Bool = true, in database: Database) throws -> Bool {
         guard !ids.isEmpty else { return false }
         try read(in: database)
+        let own = changeSets[id]
         var open = Array(ids)
         var seen = ids
+        var seenSets: Set<String> = []
         while let next = open.popLast() {
             if next == id { return true }
             for further in dependencies[next] ?? [] where seen.insert(further).inserted { open.append(further) }
+            guard together, let changeSet = changeSets[next], changeSet != own, seenSets.insert(changeSet).inserted
+            else { continue }
+            for further in members[changeSet] ?? [] where seen.insert(further).inserted { open.append(further) }
         }
         return false
     }
@@ -59,17 +70,29 @@ final class QueueDependencies {
     func readAgain(_ ids: [Int64], in database: Database) throws {
         guard isRead else { return }
         for id in ids {
-            let depends = try String.fetchOne(
-                database, sql: "SELECT depends FROM outpost_queue WHERE id = ?", arguments: [id])
-            note(QueueTable.ids(depends ?? ""), of: id)
+            let row = try Row.fetchOne(
+                database, sql: "SELECT id, depends, change_set FROM outpost_queue WHERE id = ?", arguments: [id])
+            if let row { note(row) }
         }
     }
 
     private func read(in database: Database) throws {
         guard !isRead else { return }
-        let rows = try Row.fetchCursor(database, sql: "SELECT id, depends FROM outpost_queue WHERE depends <> ''")
-        while let row = try rows.next() { note(QueueTable.ids(row["depends"]), of: row["id"]) }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, depends, change_set FROM outpost_queue WHERE depends <> '' OR change_set IS NOT NULL
+                """)
+        while let row = try rows.next() { note(row) }
         isRead = true
+    }
+
+    private func note(_ row: Row) {
+        let id: Int64 = row["id"]
+        note(QueueTable.ids(row["depends"]), of: id)
+        guard let changeSet: String = row["change_set"] else { return }
+        changeSets[id] = changeSet
+        members[changeSet, default: []].append(id)
     }
 
     private func note(_ ids: Set<Int64>, of id: Int64) {

@@ -37,38 +37,59 @@ extension QueueTable {
     /// Takes into a change set, each with its own, what waits for one of its requests and is waited for by another:
     /// apart from them it could never be sent, and neither could they.
     private func takeInBetween(_ name: String, in database: Database) throws {
-        let rows = try Row.fetchAll(database, sql: "SELECT id, depends, change_set FROM outpost_queue")
-        var changeSets: [String: Set<Int64>] = [:]
-        for row in rows {
-            if let other: String = row["change_set"] { changeSets[other, default: []].insert(row["id"]) }
+        let waits = try Waits(in: database)
+        let members = waits.changeSets[name] ?? []
+        for id in waits.circle(through: members).subtracting(members) { try setChangeSet(name, of: id, in: database) }
+    }
+
+    /// Takes a request, with its own change set where it is in one, into the change set that waits for it, where it waits for
+    /// that: one of its requests for it, and it for another one.
+    func takeIntoCircle(_ id: Int64, in database: Database) throws {
+        let waits = try Waits(in: database)
+        let circle = waits.circle(through: [id])
+        guard let name = waits.changeSets.filter({ !circle.isDisjoint(with: $0.value) }).keys.min() else { return }
+        for other in circle where !(waits.changeSets[name]?.contains(other) ?? false) {
+            try setChangeSet(name, of: other, in: database)
         }
-        var dependencies: [Int64: Set<Int64>] = [:]
-        var dependents: [Int64: Set<Int64>] = [:]
-        for row in rows {
-            let id: Int64 = row["id"]
-            // What is in a change set waits for all that the others in it wait for.
-            let together = (row["change_set"] as String?).flatMap { changeSets[$0] } ?? []
-            dependencies[id] = Self.ids(row["depends"]).union(together)
-            for other in dependencies[id] ?? [] { dependents[other, default: []].insert(id) }
+    }
+
+    /// What waits for what: what is in a change set waits for all that the others in it wait for.
+    private struct Waits {
+        private(set) var changeSets: [String: Set<Int64>] = [:]
+        private var dependencies: [Int64: Set<Int64>] = [:]
+        private var dependents: [Int64: Set<Int64>] = [:]
+
+        init(in database: Database) throws {
+            let rows = try Row.fetchAll(database, sql: "SELECT id, depends, change_set FROM outpost_queue")
+            for row in rows {
+                if let name: String = row["change_set"] { changeSets[name, default: []].insert(row["id"]) }
+            }
+            for row in rows {
+                let id: Int64 = row["id"]
+                let together = (row["change_set"] as String?).flatMap { changeSets[$0] } ?? []
+                dependencies[id] = QueueTable.ids(row["depends"]).union(together)
+                for other in dependencies[id] ?? [] { dependents[other, default: []].insert(id) }
+            }
         }
-        let members = changeSets[name] ?? []
-        let between = Self.reached(from: members, by: dependencies)
-            .intersection(Self.reached(from: members, by: dependents))
-        for id in between.subtracting(members) { try setChangeSet(name, of: id, in: database) }
+
+        /// Some requests, and what waits for one of them and is waited for by another.
+        func circle(through ids: Set<Int64>) -> Set<Int64> {
+            reached(from: ids, by: dependencies).intersection(reached(from: ids, by: dependents))
+        }
+
+        /// Some requests and all that lies behind them.
+        private func reached(from ids: Set<Int64>, by steps: [Int64: Set<Int64>]) -> Set<Int64> {
+            var open = Array(ids)
+            var seen = ids
+            while let id = open.popLast() {
+                for next in steps[id] ?? [] where seen.insert(next).inserted { open.append(next) }
+            }
+            return seen
+        }
     }
 
     private func setChangeSet(_ name: String, of id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET change_set = ? WHERE id = ?", arguments: [name, id])
-    }
-
-    /// Some requests and all that lies behind them.
-    private static func reached(from ids: Set<Int64>, by steps: [Int64: Set<Int64>]) -> Set<Int64> {
-        var open = Array(ids)
-        var seen = ids
-        while let id = open.popLast() {
-            for next in steps[id] ?? [] where seen.insert(next).inserted { open.append(next) }
-        }
-        return seen
     }
 
     /// The requests of a change set in the order in which they can be made: by age, but none before one that it waits

@@ -233,11 +233,6 @@ struct QueueTable {
         return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
-    /// Whether any of some requests waits for another one, at whatever distance.
-    func anyWaits(_ ids: Set<Int64>, for id: Int64, in database: Database) throws -> Bool {
-        try QueueDependencies(queue: self).anyWaits(ids, for: id, in: database)
-    }
-
     /// The queued creations of entities that header fields name.
     func creations(namedIn headers: [String: String], in database: Database) throws -> Set<Int64> {
         var found: Set<Int64> = []
@@ -246,6 +241,23 @@ struct QueueTable {
             found.formUnion(creations.filter { $0.key == entity.key }.map(\.id))
         }
         return found
+    }
+
+    /// The queued deletions of what has a key in a set.
+    ///
+    /// - Parameter parent: the row that contains it; `nil` where nothing does.
+    func deletions(
+        of key: EntityKey, in set: String, parent: Int64?, in database: Database
+    ) throws -> [Int64] {
+        var condition = "WHERE entity_set = ? AND kind = 'delete'"
+        var arguments: [any DatabaseValueConvertible] = [set]
+        // There may be many: those of others are not read.
+        for part in key.parts where model.shape(ofStored: set)?.property(part.name) != nil {
+            condition += " AND instr(entity_key, ?) > 0"
+            arguments.append(snapshots.trace(of: part.value, in: part.name))
+        }
+        return try fetch(condition, arguments, in: database)
+            .filter { $0.key == key && $0.detail.parentRow == parent }.map(\.id)
     }
 
     func remove(_ id: Int64, in database: Database) throws {

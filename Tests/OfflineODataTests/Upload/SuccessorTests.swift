@@ -1,0 +1,110 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+/// The second of them has a row of its own, and the key that the first one had.
+@Suite("What is made here under the key of what was made and deleted here")
+struct SuccessorTests {
+    private static let entity = "Customers('NEWCO')"
+
+    /// A store with a customer that was made, deleted and made again before anything was sent.
+    private func made(
+        _ shop: Shop, again name: String, through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineODataProvider {
+        let store = try await shop.clone(through: remote)
+        try await store.create("Customers", Self.customer("New"))
+        try await store.delete(Self.entity)
+        try await store.create("Customers", Self.customer(name))
+        return store
+    }
+
+    private static func customer(_ name: String) -> [String: ODataValue] {
+        ["CustomerID": "NEWCO", "CompanyName": .string(name), "Country": "Norway"]
+    }
+
+    @Test(
+        "is made once the first one is gone at the service, whether it is the same or another",
+        arguments: ["New", "Other"])
+    func made(name: String) async throws {
+        let shop = try await Shop()
+        let store = try await made(shop, again: name)
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(report.accepted.map(\.kind) == [.create, .delete, .create])
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == [.string(name)])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("is made in one change set with the first one and its deletion")
+    func together() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.create("Customers", Self.customer("New"))
+            try changes.delete(Self.entity)
+            try changes.create("Customers", Self.customer("Other"))
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("waits while the service does not delete the first one")
+    func waits() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .delete else { return nil }
+                throw ODataError(status: 403, code: "No", message: "It stays.")
+            })
+        let store = try await made(shop, again: "Other", through: service)
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.create])
+        #expect(report.failed.map(\.kind) == [.delete])
+        #expect(report.waiting.map(\.kind) == [.create])
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
+        // Who takes the deletion back takes back what could only be made without the first one.
+        try await store.discard()
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["New"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "is made, although the first one was refused, or its making and deletion are folded", arguments: [true, false])
+    func firstNeverMade(isRefused: Bool) async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard case .entity(let entity) = request.body, entity["CompanyName"] == "New" else { return nil }
+                throw ODataError(status: 400, code: "No", message: "Not this name.")
+            })
+        let store = try await made(shop, again: "Other", through: service)
+        let report = try await store.upload(options: UploadOptions(foldsRequests: !isRefused))
+        #expect(report.accepted.map { $0.changes["CompanyName"] } == ["Other"])
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("stays when an upload ends between the three, whatever a download brings then", arguments: 1...3)
+    func cut(count: Int) async throws {
+        let shop = try await Shop()
+        let store = try await made(shop, again: "Other")
+        await shop.wire.cut { number, _ in number == count ? .lostOnTheWay : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        try await store.download()
+        #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
+        #expect(try await store.upload().failed.map(\.description) == [])
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+}
