@@ -183,7 +183,7 @@ struct Uploader: Sendable {
             try await putBack([marked], wasSent: wasSent, wasTransmitted: false)
             throw error.reason
         } catch let error as InvalidResponseError where error.isFromService {
-            let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
+            let doubt = ODataError(unreadable: error)
             return try await archive(marked, .inDoubt, doubt, message: doubt.message)
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
@@ -485,7 +485,7 @@ struct Uploader: Sendable {
             let theirs: Entity?
             do {
                 theirs = try await current(request, request.key)
-            } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            } catch let unreadable where refusal(unreadable, of: request) != nil {
                 return try await archive(request, .refused, error, message: error.message)
             } catch {
                 // Whatever keeps us from asking, it was refused: that it has not acted is known.
