@@ -10,7 +10,7 @@ extension Uploader {
     ///
     /// - Throws: what keeps the service from answering; `InvalidResponseError` where nothing at its address is OData.
     func confirm(_ miss: ODataError) async throws {
-        guard miss.code.isEmpty else { return }
+        guard miss.code.isEmpty, miss.repeatabilityResult == nil else { return }
         // Every service has metadata, and hardly one no service document, which is smaller.
         for path in [ResourcePath([]), ResourcePath([.metadata])] where try await isThere(path) { return }
         throw InvalidResponseError(status: miss.status, problem: .unknownContext(nil), url: "$metadata")

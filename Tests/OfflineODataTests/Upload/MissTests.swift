@@ -81,6 +81,7 @@ struct MissTests {
                     return try await base.execute(request)
                 } catch var error as ODataError where error.status == 404 {
                     error.code = ""
+                    error.repeatabilityResult = nil
                     throw error
                 }
             })
