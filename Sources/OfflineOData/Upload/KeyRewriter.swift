@@ -38,8 +38,10 @@ struct KeyRewriter {
         for (part, ordinal) in zip(table.shape.key, table.shape.keyOrdinals) where creation.omitted.contains(part.path)
         {
             let property = table.shape.properties[ordinal]
-            guard let next = try TemporaryKeys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
-            else { return false }
+            let keys = TemporaryKeys(mapping: mapping)
+            guard let next = try keys.nextNumber(for: property, ordinal: ordinal, of: table, in: database) else {
+                return false
+            }
             new[part.path] = .integer(next)
         }
         try queue.rewrite(creation.id, key: new, changes: creation.changes, base: creation.base, in: database)
