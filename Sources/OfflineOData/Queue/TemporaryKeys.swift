@@ -14,17 +14,19 @@ struct TemporaryKeys {
     let mapping: StorageMapping
 
     /// A negative number that stands for a key which the service will give; `nil` when the type holds none that is free.
-    static func nextNumber(
+    ///
+    /// No entity here has it, and none refers to one by it: the service may have such an entity that is in no query, or mean
+    /// none by it.
+    func nextNumber(
         for property: Property, ordinal: Int, of table: TableStorage, in database: Database
     ) throws -> Int64? {
         guard let floor = property.type.primitive?.integerRange?.lowerBound,
             case .column(let column) = table.properties[ordinal], column.codec == .integer
         else { return nil }
-        let least =
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT MIN(\(column.name.quotedDatabaseIdentifier)) FROM "
-                    + table.table.quotedDatabaseIdentifier) ?? 0
+        var least = try Self.least(column.name, of: table, in: database)
+        for (other, foreignKey) in foreignKeys(to: table, column.name) {
+            least = min(least, try Self.least(foreignKey, of: other, in: database))
+        }
         // One that was given before is never given again, although its entity is gone or has its own key by
         // now: what still refers to that one must not come to refer to this one.
         let setting = "temporary.\(table.set).\(property.name)"
@@ -34,6 +36,25 @@ struct TemporaryKeys {
         guard !isBeyond, next >= floor else { return nil }
         try Settings.set(setting, String(next), in: database)
         return next
+    }
+
+    /// The least number in a column that an index begins with.
+    private static func least(_ column: String, of table: TableStorage, in database: Database) throws -> Int64 {
+        let statement = try database.cachedStatement(
+            sql: "SELECT MIN(\(column.quotedDatabaseIdentifier)) FROM \(table.table.quotedDatabaseIdentifier)")
+        return try DatabaseValue.fetchOne(statement).flatMap(Int64.fromDatabaseValue) ?? 0
+    }
+
+    /// The columns that refer to a table by one of its columns alone, each of which an index begins with.
+    private func foreignKeys(to table: TableStorage, _ column: String) -> [(table: TableStorage, column: String)] {
+        var found: [(table: TableStorage, column: String)] = []
+        for other in mapping.tables.values {
+            for case .join(table.set, let pairs) in other.navigation.values
+            where pairs.count == 1 && pairs[0].target == column {
+                found.append((other, pairs[0].source))
+            }
+        }
+        return found
     }
 
     /// The values that may be temporary keys.

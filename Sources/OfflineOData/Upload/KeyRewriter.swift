@@ -38,8 +38,10 @@ struct KeyRewriter {
         for (part, ordinal) in zip(table.shape.key, table.shape.keyOrdinals) where creation.omitted.contains(part.path)
         {
             let property = table.shape.properties[ordinal]
-            guard let next = try TemporaryKeys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
-            else { return false }
+            let keys = TemporaryKeys(mapping: mapping)
+            guard let next = try keys.nextNumber(for: property, ordinal: ordinal, of: table, in: database) else {
+                return false
+            }
             new[part.path] = .integer(next)
         }
         try queue.rewrite(creation.id, key: new, changes: creation.changes, base: creation.base, in: database)
@@ -127,9 +129,9 @@ struct KeyRewriter {
             found = try before.rowID(set: table.set, key: key, shape: table.shape, in: database) { $0 != rowID }
         }
         guard let twin = found, twin != rowID else { return nil }
-        if !isDeleted, try isSuccessor(twin, of: rowID, table, in: database) { return nil }
         // It may be another one that was made here, under a number that the service has given now.
         if !isDeleted, try giveWay(twin, to: key, table, in: database) { return nil }
+        if !isDeleted, try isSuccessor(twin, of: rowID, table, in: database) { return nil }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? changed?.owner ?? 0
         let current = try loader.read(twin)

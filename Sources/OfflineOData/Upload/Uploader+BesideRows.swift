@@ -72,6 +72,7 @@ extension Uploader {
             }
             return true
         } catch let error as ODataError where error.status == 404 {
+            try await confirm(error)
             return true
         }
     }

@@ -80,7 +80,7 @@ extension Uploader {
         let found: Entity?
         do {
             found = try await current(call, call.key)
-        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+        } catch let unreadable where refusal(unreadable, of: call) != nil {
             return Comparison()
         }
         // That it is gone, the service says itself.
@@ -110,7 +110,7 @@ extension Uploader {
         let theirs: Entity?
         do {
             theirs = try await current(request, request.key)
-        } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+        } catch let unreadable where refusal(unreadable, of: request) != nil {
             return try await archive(request, .refused, error, message: error.message)
         } catch {
             // It has not acted: that is no doubt, whatever keeps us from looking at the entity.

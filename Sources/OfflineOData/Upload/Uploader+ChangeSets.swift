@@ -23,10 +23,11 @@ extension Uploader {
                 }
                 seen = found.seen
             }
-        } catch let error as ODataError where !error.isOfCommunication {
+        } catch {
             // One of them cannot be looked at, and will not be the next time: the rest must not wait for that.
+            guard let refusal = requests.lazy.compactMap({ self.refusal(error, of: $0) }).first else { throw error }
             return try await archive(
-                changeSet: requests, wasSent ? .inDoubt : .refused, error, message: error.message)
+                changeSet: requests, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
         guard let marked = try await mark(requests) else { return .postponed }
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
@@ -64,7 +65,7 @@ extension Uploader {
             try await putBack(marked, wasSent: wasSent, wasTransmitted: false)
             throw error.reason
         } catch let error as InvalidResponseError where error.isFromService {
-            let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
+            let doubt = ODataError(unreadable: error)
             return try await archive(changeSet: marked, .inDoubt, doubt, message: doubt.message)
         }
         return try await take(results, to: marked, sending, way)
@@ -442,7 +443,7 @@ extension Uploader {
             let theirs: Entity?
             do {
                 theirs = try await current(request, request.key)
-            } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            } catch let unreadable where refusal(unreadable, of: request) != nil {
                 continue
             }
             if theirs?.control.etag != etag { conflicts[request.id] = Conflict(theirs: theirs, error: error) }

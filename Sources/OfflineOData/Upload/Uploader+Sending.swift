@@ -30,10 +30,20 @@ extension Uploader {
         }
     }
 
-    /// A refusal of what a request is about, which trying again will not change: by the service, or since what is queued is
-    /// nothing that its model has any more; `nil` for any other error.
+    /// A refusal of what a request is about, which trying again will not change: by the service, since it answers what cannot be
+    /// read, or since what is queued is nothing that its model has any more; `nil` for any other error.
     func refusal(_ error: any Error, of request: QueuedRequest) -> ODataError? {
         if let error = error as? ODataError { return error.isOfCommunication ? nil : error }
+        if let error = error as? InvalidResponseError {
+            return error.isFromService ? ODataError(unreadable: error) : nil
+        }
         return error is JSONError || error is QueryError ? modelChanged(request) : nil
+    }
+}
+
+extension ODataError {
+    /// What the error archive has of an answer of the service that cannot be read.
+    init(unreadable error: InvalidResponseError) {
+        self.init(status: error.status, code: "UnreadableAnswer", message: error.description)
     }
 }

@@ -183,7 +183,7 @@ struct Uploader: Sendable {
             try await putBack([marked], wasSent: wasSent, wasTransmitted: false)
             throw error.reason
         } catch let error as InvalidResponseError where error.isFromService {
-            let doubt = ODataError(status: error.status, code: "UnreadableAnswer", message: error.description)
+            let doubt = ODataError(unreadable: error)
             return try await archive(marked, .inDoubt, doubt, message: doubt.message)
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
@@ -206,7 +206,10 @@ struct Uploader: Sendable {
         guard !wasSent else { return }
         try await write { database in
             for request in requests {
-                try outcomes.queue.markPending(request.id, forgetsIdentification: !wasTransmitted, in: database)
+                // Those of a change set have one identification: one that was sent apart from it has that no more.
+                let isApart = requests.count == 1 && request.options.changeSet != nil
+                try outcomes.queue.markPending(
+                    request.id, forgetsIdentification: !wasTransmitted || isApart, in: database)
             }
         }
     }
@@ -402,7 +405,8 @@ struct Uploader: Sendable {
             guard case .entity(var entity) = response.body else { return nil }
             if entity.control.etag == nil { entity.control.etag = response.etag }
             return entity
-        } catch let error as ODataError where error.status == 404 || error.status == 410 {
+        } catch let error as ODataError where error.isMiss {
+            try await confirm(error)
             return nil
         }
     }
@@ -435,6 +439,15 @@ struct Uploader: Sendable {
                 return try await archive(
                     request, .inDoubt, error,
                     message: "The service no longer remembers whether this request acted.")
+            }
+        }
+        if error.isMiss {
+            do {
+                try await confirm(error)
+            } catch {
+                // The service was not reached, so that nothing was decided.
+                try await putBack([request], wasSent: wasSent)
+                throw error
             }
         }
         switch error.status {
@@ -485,7 +498,7 @@ struct Uploader: Sendable {
             let theirs: Entity?
             do {
                 theirs = try await current(request, request.key)
-            } catch let unreadable as ODataError where !unreadable.isOfCommunication {
+            } catch let unreadable where refusal(unreadable, of: request) != nil {
                 return try await archive(request, .refused, error, message: error.message)
             } catch {
                 // Whatever keeps us from asking, it was refused: that it has not acted is known.

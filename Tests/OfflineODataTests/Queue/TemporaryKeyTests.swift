@@ -41,7 +41,7 @@ struct TemporaryKeyTests {
         try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
         let store = try await depot.clone()
         try await store.change(.update, "Papers(1)", "Letter", ["Text": "Dearest"])
-        #expect(try await store.create("Headers", ["Title": "ours"])?["ID"] == -1)
+        #expect(try await store.create("Headers", ["Title": "ours"])?["ID"] == -2)
         try await depot.service.create("Headers", ["ID": -1, "Title": "theirs"])
         try await store.download()
         #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [-1])
@@ -102,6 +102,25 @@ struct TemporaryKeyTests {
             #expect(try await provider.rows("Headers").count == 4)
             #expect(try await provider.rows("Items?$filter=No eq 1").map { $0["HeaderID"] } == [-2])
             #expect(try await provider.rows("Items?$filter=No eq 2").map { $0["HeaderID"] } == [second])
+        }
+    }
+
+    @Test("It is not one by which something here refers to what the service has or means", arguments: [true, false])
+    func referred(isMadeHere: Bool) async throws {
+        let depot = try await Depot()
+        try await depot.service.change(
+            .create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": isMadeHere ? 1 : -1])
+        let store = try await depot.clone()
+        if isMadeHere {
+            try await store.changing(ChangeOptions(category: "later")).change(
+                .update, "Papers(1)", "Letter", ["HeaderID": -1])
+        }
+        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "ours"])
+        #expect(try await store.upload(options: UploadOptions(categories: ["now"])).accepted.count == 1)
+        #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [-1])
+        #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Papers").map { $0["HeaderID"] } == [-1])
         }
     }
 }

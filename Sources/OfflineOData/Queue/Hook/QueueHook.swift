@@ -42,7 +42,8 @@ struct QueueHook: WriteHook {
             guard text.utf8.count <= property.facets.maxLength ?? .max else { break }
             return .string(text)
         case let type? where type.integerRange.map({ $0.lowerBound < 0 }) ?? false:
-            guard let next = try TemporaryKeys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
+            let keys = TemporaryKeys(mapping: mapping)
+            guard let next = try keys.nextNumber(for: property, ordinal: ordinal, of: table, in: database)
             else { break }
             return .integer(next)
         default: break
