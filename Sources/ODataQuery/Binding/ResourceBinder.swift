@@ -269,7 +269,9 @@ struct ResourceBinder {
             return
         }
         if try castOrCall(name, arguments, shape, set: set, isCollection: false) { return }
-        guard !shape.isOpen else { throw session.unsupported("The dynamic property \(name) by itself", at: name.offset) }
+        guard !shape.isOpen else {
+            throw session.unsupported("The dynamic property \(name) by itself", at: name.offset)
+        }
         throw session.unknownProperty(name, of: shape)
     }
 
