@@ -75,7 +75,7 @@ extension Downloader {
             link = page.nextLink
             try Self.follow(link, in: &followed)
         } while link != nil
-        try await report.add(releaseMissing(query, table, seen: &seen, received: report.received))
+        try await report.add(releaseMissing(query, table, seen: seen, received: report.received))
         for counts in try await applyStage(query, table, deltaLink: nil) { report.add(counts) }
         return report
     }

@@ -76,10 +76,10 @@ extension Downloader {
 
     /// Takes away what a full read did not bring: the removal of rows is staged, that of a singleton needs no stage.
     func releaseMissing(
-        _ query: StoredQuery, _ table: TableStorage, seen: inout RowSet, received: Int
+        _ query: StoredQuery, _ table: TableStorage, seen: RowSet, received: Int
     ) async throws -> RowApplier.Counts {
         guard mapping.model.singleton(table.set) != nil else {
-            try await stageMissing(query, table, seen: &seen)
+            try await stageMissing(query, table, seen: seen)
             return RowApplier.Counts()
         }
         guard received == 0 else { return RowApplier.Counts() }
@@ -93,13 +93,12 @@ extension Downloader {
 
     /// Stages the removal of the query's rows that a full read did not bring, once the service has confirmed that they
     /// are gone.
-    private func stageMissing(_ query: StoredQuery, _ table: TableStorage, seen: inout RowSet) async throws {
+    private func stageMissing(_ query: StoredQuery, _ table: TableStorage, seen: RowSet) async throws {
         let rows = HeldRows(query: query.id, table: table, mapping: mapping)
         var last = Int64.min
         while true {
-            let (after, met) = (last, seen)
-            let part = try await database.read { try rows.unseen(after: after, met, in: $0) }
-            for row in part.rows { seen.insert(row.rowID) }
+            let after = last
+            let part = try await database.read { try rows.unseen(after: after, seen, in: $0) }
             let keys = part.rows.map(\.key)
             let present = try await confirmedPresent(keys, query, table)
             try await stage(removed: keys.filter { !present.contains($0) }, query, table)

@@ -263,7 +263,7 @@ struct Downloader: Sendable {
             try Self.follow(link, in: &followed)
             deltaLink = page.deltaLink
         } while link != nil
-        try await report.add(releaseMissing(query, table, seen: &seen, received: report.received))
+        try await report.add(releaseMissing(query, table, seen: seen, received: report.received))
         report.add(try await applyStage(query, table, deltaLink: kept(deltaLink, of: query)))
         return report
     }

@@ -74,7 +74,7 @@ struct Membership {
         guard try Self.isHidden(heir, in: database) else { return try handOver(rowID) }
         try Rows.setOwner(0, table, rowID: rowID, in: database)
         // It may never be complete.
-        try Self.markUploaded(rowID, table, in: database)
+        try Self.markUploaded(rowID, of: table.set, in: database)
         return 0
     }
 
@@ -90,11 +90,12 @@ struct Membership {
             arguments: [table.set, rowID, query])
     }
 
-    /// Notes that a row is the service's although no query owns it: the next download decides what becomes of it.
-    static func markUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+    /// Notes that a row is the service's, and that no download has brought back yet what became of it: where it is in no query,
+    /// as far as is known, the next one decides (rule 12).
+    static func markUploaded(_ rowID: Int64, of set: String, in database: Database) throws {
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)"
-        ).execute(arguments: [table.set, rowID])
+        ).execute(arguments: [set, rowID])
     }
 
     /// Ends that a row is known as uploaded, now that a query owns it.

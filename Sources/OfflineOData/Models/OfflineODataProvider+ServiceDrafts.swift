@@ -119,9 +119,7 @@ extension OfflineODataProvider {
                 return
             }
             let rowID = try loader.load(entity, owner: 0).rowID
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)",
-                arguments: [set, rowID])
+            try Membership.markUploaded(rowID, of: set, in: database)
         }
     }
 }

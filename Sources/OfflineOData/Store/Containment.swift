@@ -86,7 +86,7 @@ struct Containment {
     /// download after these are through.
     func keep(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
         try Rows.setOwner(0, table, rowID: rowID, in: database)
-        try Membership.markUploaded(rowID, table, in: database)
+        try Membership.markUploaded(rowID, of: table.set, in: database)
     }
 
     /// Whether a path leads to one entity by keys and containment alone.

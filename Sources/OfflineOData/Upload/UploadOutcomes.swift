@@ -67,7 +67,7 @@ struct UploadOutcomes: Sendable {
             try forget(request, table, in: database)
             return
         }
-        try markUploaded(request.entitySet, request.rowID, in: database)
+        try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         let known =
             try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
@@ -121,21 +121,14 @@ struct UploadOutcomes: Sendable {
         return theirs.matches(base)
     }
 
-    /// Notes that no download has brought back yet what became of a row; and where it is in no query, as far as is known,
-    /// the next one decides (rule 12).
-    private func markUploaded(_ set: String, _ rowID: Int64, in database: Database) throws {
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)", arguments: [set, rowID])
-    }
-
-    /// Notes the same of both ends of a relation that the service has taken, as far as they are here.
+    /// Marks both ends of a relation that the service has taken as uploaded, as far as they are here.
     private func markRelated(by request: QueuedRequest, in database: Database) throws {
         guard Relations(mapping: mapping).pair(of: request) != nil else { return }
         let detail = request.detail
         for (set, row) in [(request.entitySet, detail.sourceRow), (detail.targetSet ?? "", detail.targetRow)] {
             guard let row, let table = mapping.tables[set], try Rows.owner(table, rowID: row, in: database) != nil
             else { continue }
-            try markUploaded(set, row, in: database)
+            try Membership.markUploaded(row, of: set, in: database)
         }
     }
 
@@ -239,7 +232,7 @@ struct UploadOutcomes: Sendable {
         guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
         try queue.remove(request.id, in: database)
         // The next download brings it under its own key, and takes the row under the temporary one away.
-        try markUploaded(request.entitySet, request.rowID, in: database)
+        try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         try Events.add("accepted", "create \(describe(request))", environment, in: database)
     }
 

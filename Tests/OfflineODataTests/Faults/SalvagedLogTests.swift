@@ -41,13 +41,6 @@ struct SalvagedLogTests {
         return files
     }
 
-    private func folder(_ name: String, _ files: [String: Data], in shop: Shop) throws -> String {
-        let folder = shop.directory.appendingPathComponent(name)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
-        return folder.path
-    }
-
     private func waiting(in directory: String) async throws -> [String] {
         let store = try await OfflineODataProvider.open(at: directory, protection: protection)
         defer { try? store.close() }
@@ -62,7 +55,7 @@ struct SalvagedLogTests {
         for (number, start) in transactions.dropLast().enumerated() {
             var files = whole
             files["store.db-wal"]?[start + 24 + 777] ^= 0x10
-            let directory = try folder("flipped\(number)", files, in: shop)
+            let directory = try shop.folder("flipped\(number)", files)
             let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
             #expect(report.savedChanges == 5, "\(number)")
             #expect(report.losses["store.db-wal"] == 1, "\(number): \(report.losses)")
@@ -81,7 +74,7 @@ struct SalvagedLogTests {
         let shop = try await Shop()
         var files = try await crashedFiles(shop).files
         files["store.db-wal"]?[18] ^= 0x10
-        let directory = try folder("flipped", files, in: shop)
+        let directory = try shop.folder("flipped", files)
         let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
         #expect(report.savedChanges == 5)
         #expect(report.losses == [:])
@@ -94,7 +87,7 @@ struct SalvagedLogTests {
         for place in [3, 17, 300, 1300, 1530] {
             var files = whole
             files["store.db"]?[place] ^= 0x20
-            let directory = try folder("block\(place)", files, in: shop)
+            let directory = try shop.folder("block\(place)", files)
             let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
             #expect(found.damages.map(\.expected) == [.keyBlock], "byte \(place)")
             let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
@@ -117,7 +110,7 @@ struct SalvagedLogTests {
         try store.close()
         let whole = try #require(try Self.files(in: directory)["store.db"])
         for count in [4096, 3 * 4096, 2 * 4096 + 100] {
-            let directory = try folder("cut\(count)", ["store.db": whole.dropLast(count)], in: shop)
+            let directory = try shop.folder("cut\(count)", ["store.db": whole.dropLast(count)])
             if isEncrypted {
                 let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
                 #expect(found.damages.contains { $0.expected == .rest }, "\(count)")
@@ -140,7 +133,7 @@ struct SalvagedLogTests {
     func open() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop).files
-        let directory = try folder("open", files, in: shop)
+        let directory = try shop.folder("open", files)
         let store = try await OfflineODataProvider.open(at: directory, protection: protection)
         let before = try Self.files(in: directory)
         await #expect(throws: StoreError.locked) {
@@ -165,7 +158,7 @@ struct SalvagedLogTests {
         var files = try Self.files(in: directory)
         let start = isEncrypted ? 4096 : 0
         for place in 100..<400 { files["store.db"]?[start + place] ^= 0x55 }
-        _ = try folder("clone", files, in: shop)
+        _ = try shop.folder("clone", files)
         await #expect {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
         } throws: {

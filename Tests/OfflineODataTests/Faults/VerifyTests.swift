@@ -45,14 +45,6 @@ struct VerifyTests {
         return files
     }
 
-    /// A folder with such files.
-    private func folder(_ name: String, _ files: [String: Data], in shop: Shop) throws -> String {
-        let folder = shop.directory.appendingPathComponent(name)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
-        return folder.path
-    }
-
     // MARK: Flipped bits
 
     private static let flip: UInt8 = 0x20
@@ -105,7 +97,7 @@ struct VerifyTests {
     func flippedBits() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop)
-        let directory = try folder("flipped", files, in: shop)
+        let directory = try shop.folder("flipped", files)
         #expect(try await found(in: directory) == .success([]))
         #expect(try Self.files(in: directory) == files)
         for (name, content) in files {
@@ -114,13 +106,13 @@ struct VerifyTests {
             for place in places {
                 var flipped = files
                 flipped[name]?[place] ^= Self.flip
-                _ = try folder("flipped", flipped, in: shop)
+                _ = try shop.folder("flipped", flipped)
                 let expected = Self.expected(name, place, at: directory + "/store.db")
                 #expect(try await found(in: directory) == expected, "\(name), byte \(place)")
                 #expect(try Self.files(in: directory) == flipped, "\(name), byte \(place)")
             }
         }
-        _ = try folder("flipped", files, in: shop)
+        _ = try shop.folder("flipped", files)
         #expect(try await found(in: directory) == .success([]))
     }
 
@@ -135,7 +127,7 @@ struct VerifyTests {
             for (number, place) in Self.places(name, count: content.count).enumerated() where number % 3 == 0 {
                 var flipped = files
                 flipped[name]?[place] ^= Self.flip
-                let directory = try folder("\(name)-\(place)", flipped, in: shop)
+                let directory = try shop.folder("\(name)-\(place)", flipped)
                 do {
                     let store = try await OfflineODataProvider.open(at: directory, protection: protection)
                     defer { try? store.close() }
@@ -186,7 +178,7 @@ struct VerifyTests {
         later["store.db"]?[17] = 33
         // Its key is kept in another way.
         later["store.db"]?[1100] ^= 1
-        _ = try folder("clone", later, in: shop)
+        _ = try shop.folder("clone", later)
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
             try await OfflineODataProvider.verify(at: directory, protection: protection)
         }
@@ -220,7 +212,7 @@ struct VerifyTests {
         let queue = try open(directory, .key(key))
         try await queue.write { try $0.execute(sql: "UPDATE outpost_queue SET changes = x'00'") }
         // It is in the log alone: the log is read, and stays where it is.
-        let crashed = try folder("crashed", Self.files(in: directory), in: shop)
+        let crashed = try shop.folder("crashed", Self.files(in: directory))
         try queue.close()
         for place in [directory, crashed] {
             let names = place == crashed ? ["store.db", "store.db-wal"] : ["store.db"]
@@ -237,7 +229,7 @@ struct VerifyTests {
         let shop = try await Shop()
         var files = try await crashedFiles(shop)
         files["store.db"] = files["store.db"]?.prefix(4096)
-        let directory = try folder("cut", files, in: shop)
+        let directory = try shop.folder("cut", files)
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
         #expect(found.damages.map(\.expected) == [.rest])
         #expect(found.damages.map(\.offset) == [4096])

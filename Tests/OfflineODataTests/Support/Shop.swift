@@ -91,6 +91,14 @@ final class Shop: Sendable {
         return store
     }
 
+    /// A folder with files, such as those of a store.
+    func folder(_ name: String, _ files: [String: Data]) throws -> String {
+        let folder = directory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
+        return folder.path
+    }
+
     /// Opens a store again, as after a crash.
     func reopen(_ name: String = "clone") async throws -> OfflineODataProvider {
         let client = try client()
