@@ -39,7 +39,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
         for (position, item) in expand.enumerated() {
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
-            let nested = try Self.recursive(item, level: level, of: times?.reduce(0, Self.sum) ?? items.count)
+            let parents = times?.reduce(0) { Self.sum($0, $1) } ?? items.count
+            let nested = try Self.recursive(item, level: level, of: parents)
             var runner = self
             runner.paging = paging.below(item)
             var timesByKey: [StoredValues: Int] = [:]
