@@ -129,6 +129,19 @@ struct PayloadFormatTests {
     }
 }
 
+@Suite("What a context URL says")
+struct ContextTypeTests {
+    @Test(
+        "Keys say nothing of the type, whatever stands in them",
+        arguments: ["1", "'a/b'", "'\u{301}'", "'\u{301}('", "'\u{600}'", "'''\u{301}''('"])
+    func keys(key: String) throws {
+        let model = try SampleService.model()
+        #expect(
+            model.entityType(context: "$metadata#Customers(\(key))/$entity") == QualifiedName("Shop", "Customer"))
+        #expect(model.entityType(context: "$metadata#Orders(\(key))/Items") == QualifiedName("Shop", "Item"))
+    }
+}
+
 @Suite("Calls of function imports")
 struct FunctionImportCallTests {
     private let model: EntityDataModel

@@ -34,6 +34,8 @@ struct RandomQuery {
     mutating func string() -> String {
         let pieces = [
             "O'Neil", "a/b", "100%", "x&y=z", "#1", "a+b", "日本", "\"q\"", ";", "(", ")", " ", "?", "🙂", "\\", "",
+            "\u{301}",
+            "\u{600}", "'",
         ]
         return (0..<Int.random(in: 0...3, using: &generator)).map { _ in pick(pieces) }.joined()
     }

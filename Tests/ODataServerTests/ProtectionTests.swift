@@ -116,6 +116,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\u{301}x", ":", "\r\n", "\u{200C}"])
+    func `a password may begin with anything`(password: String) async throws {
+        let basic = BasicAuthentication(user: "ann", password: password)
+        let fields: HTTPFields = [.authorization: "Basic \(Data("ann:\(password)".utf8).base64EncodedString())"]
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/", headerFields: fields)
+        #expect(await basic.principal(of: request, certificate: nil)?.name == "ann")
+    }
+
     @Test func `scripts of allowed origins may use the service, others may not`() async throws {
         let policy = CrossOriginPolicy(origins: .these(["https://app.example"]), allowsCredentials: true)
         let configuration = ODataServer.Configuration(

@@ -115,19 +115,19 @@ private struct ChallengeScanner {
     mutating func value() -> String? {
         let spaces = rest.drop { $0 == " " || $0 == "\t" }
         guard spaces.first == "=" else { return nil }
-        var text = spaces.dropFirst().drop { $0 == " " || $0 == "\t" }
-        if text.first == "\"" {
-            text = text.dropFirst()
+        let text = spaces.dropFirst().drop { $0 == " " || $0 == "\t" }
+        if text.unicodeScalars.first == "\"" {
+            var quoted = text.unicodeScalars.dropFirst()
             var value = ""
-            while let character = text.popFirst() {
-                if character == "\"" { break }
-                if character == "\\", let escaped = text.popFirst() {
-                    value.append(escaped)
+            while let scalar = quoted.popFirst() {
+                if scalar == "\"" { break }
+                if scalar == "\\", let escaped = quoted.popFirst() {
+                    value.unicodeScalars.append(escaped)
                 } else {
-                    value.append(character)
+                    value.unicodeScalars.append(scalar)
                 }
             }
-            rest = text
+            rest = Substring(quoted)
             return value
         }
         rest = text

@@ -31,13 +31,13 @@ extension EntityDataModel {
         var names = [""]
         var depth = 0
         var isQuoted = false
-        for character in path {
-            switch character {
+        for scalar in path.unicodeScalars {
+            switch scalar {
             case "'": isQuoted.toggle()
             case "(" where !isQuoted: depth += 1
             case ")" where !isQuoted: depth -= 1
             case "/" where depth <= 0 && !isQuoted: names.append("")
-            default: if depth <= 0, !isQuoted { names[names.count - 1].append(character) }
+            default: if depth <= 0, !isQuoted { names[names.count - 1].unicodeScalars.append(scalar) }
             }
         }
         return names.filter { !$0.isEmpty }

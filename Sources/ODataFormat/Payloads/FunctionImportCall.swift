@@ -196,6 +196,6 @@ enum LegacyLiteral {
     }
 
     private static func quoted(_ prefix: String, _ text: String) -> String {
-        "\(prefix)'\(text.replacing("'", with: "''"))'"
+        "\(prefix)'\(text.doubling(UInt8(ascii: "'")))'"
     }
 }

@@ -1,24 +1,26 @@
+import ODataModel
+
 /// The small grammar that header fields share (RFC 9110, 5.6).
 enum HeaderTokens {
     /// Splits at a separator that stands outside quotes, and trims the parts.
-    static func split(_ text: some StringProtocol, at separator: Character) -> [String] {
+    static func split(_ text: some StringProtocol, at separator: Unicode.Scalar) -> [String] {
         var parts: [String] = []
         var current = ""
         var isQuoted = false
         var isEscaped = false
-        for character in text {
+        for scalar in text.unicodeScalars {
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted, character == "\\" {
+            } else if isQuoted, scalar == "\\" {
                 isEscaped = true
-            } else if character == "\"" {
+            } else if scalar == "\"" {
                 isQuoted.toggle()
-            } else if character == separator, !isQuoted {
+            } else if scalar == separator, !isQuoted {
                 parts.append(trim(current))
                 current = ""
                 continue
             }
-            current.append(character)
+            current.unicodeScalars.append(scalar)
         }
         parts.append(trim(current))
         return parts
@@ -34,27 +36,24 @@ enum HeaderTokens {
     /// The text without the quotes around it and the backslashes within.
     static func unquote(_ text: some StringProtocol) -> String {
         let trimmed = trim(text)
-        guard trimmed.count >= 2, trimmed.hasPrefix("\""), trimmed.hasSuffix("\"") else { return trimmed }
+        let quote = UInt8(ascii: "\"")
+        guard trimmed.utf8.count >= 2, trimmed.utf8.first == quote, trimmed.utf8.last == quote else { return trimmed }
         var result = ""
         var isEscaped = false
-        for character in trimmed.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
+        for scalar in trimmed.unicodeScalars.dropFirst().dropLast() {
+            if scalar == "\\", !isEscaped {
                 isEscaped = true
             } else {
                 isEscaped = false
-                result.append(character)
+                result.unicodeScalars.append(scalar)
             }
         }
         return result
     }
 
     static func quote(_ text: String) -> String {
-        var result = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { result.append("\\") }
-            result.append(character)
-        }
-        return result + "\""
+        let backslash = UInt8(ascii: "\\")
+        return "\"" + text.escaping([backslash, UInt8(ascii: "\"")], with: backslash) + "\""
     }
 
     static func isToken(_ text: some StringProtocol) -> Bool {

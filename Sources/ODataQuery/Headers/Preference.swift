@@ -1,3 +1,5 @@
+import ODataModel
+
 /// One preference of `Prefer` or `Preference-Applied` (OData Protocol 4.01, 8.2.8; RFC 7240).
 ///
 /// ```swift
@@ -341,6 +343,7 @@ extension Preference: CustomStringConvertible {
     }
 
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        let backslash = UInt8(ascii: "\\")
+        return "\"" + text.escaping([backslash, UInt8(ascii: "\"")], with: backslash) + "\""
     }
 }

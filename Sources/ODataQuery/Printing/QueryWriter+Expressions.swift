@@ -173,8 +173,7 @@ extension QueryWriter {
         case .single(let value): write(float: "\(value)", suffix: "f")
         case .double(let value): write(float: "\(value)", suffix: "d")
         case .decimal(let value): write(dialect == .v2 ? Self.plain(value) + "M" : Self.plain(value))
-        case .string(let value):
-            write(data: "'\(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'")
+        case .string(let value): write(data: "'\(value.doubling(UInt8(ascii: "'")))'")
         case .binary(let value):
             write(dialect == .v2 ? "X'\(Self.hexadecimal(value))'" : "binary'\(Self.base64URL(value))'")
         case .guid(let value): write(dialect == .v2 ? "guid'\(value)'" : "\(value)")

@@ -165,11 +165,12 @@ extension QueryWriter {
     private mutating func write(word: String) {
         let isPlain = word.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 40 && $0 != 41 && $0 != 59 }
         let hasOnlySemicolons = word.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 40 && $0 != 41 }
-        guard !word.isEmpty, !word.hasPrefix("'"), isPlain || (hasOnlySemicolons && form != .text) else {
+        guard !word.isEmpty, word.utf8.first != UInt8(ascii: "'"), isPlain || (hasOnlySemicolons && form != .text)
+        else {
             write(phrase: word)
             return
         }
-        for part in word.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
+        for part in word.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
             if part.offset > 0 { write(encoded: UInt8(ascii: ";")) }
             write(data: String(part.element))
         }

@@ -35,10 +35,10 @@ public struct BasicAuthentication: Authentication {
     /// The user whose name and password the request has, if they are right.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
         guard let encoded = request.credentials("basic"), let bytes = Data(base64Encoded: encoded),
-            let text = String(bytes: bytes, encoding: .utf8), let colon = text.firstIndex(of: ":")
+            let text = String(bytes: bytes, encoding: .utf8), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
         let user = String(text[..<colon])
-        return await verify(user, String(text[text.index(after: colon)...])) ? Principal(name: user) : nil
+        return await verify(user, String(text[text.utf8.index(after: colon)...])) ? Principal(name: user) : nil
     }
 
     /// What is needed.

@@ -31,18 +31,18 @@ public struct BatchCondition: Hashable, Sendable {
     public init(_ text: String) throws(QueryError) {
         var references: [Reference] = []
         var plain = ""
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         var isQuoted = false
-        while let character = rest.first {
-            rest.removeFirst()
-            if character == "'" { isQuoted.toggle() }
-            guard character == "$", !isQuoted, let next = rest.first, next.isLetter || next.isNumber else {
-                plain.append(character)
+        func isWord(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isLetter || Character(scalar).isNumber }
+        while let scalar = rest.popFirst() {
+            if scalar == "'" { isQuoted.toggle() }
+            guard scalar == "$", !isQuoted, rest.first.map(isWord) == true else {
+                plain.unicodeScalars.append(scalar)
                 continue
             }
-            let reference = rest.prefix { $0.isLetter || $0.isNumber || "-._~/$".contains($0) }
+            let reference = rest.prefix { isWord($0) || "-._~/$".unicodeScalars.contains($0) }
             rest = rest.dropFirst(reference.count)
-            let parts = reference.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            let parts = reference.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
             let alias = "batch\(references.count)"
             references.append(
                 Reference(alias: alias, value: BatchValueReference(id: parts[0], path: Array(parts.dropFirst()))))

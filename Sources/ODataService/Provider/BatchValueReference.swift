@@ -35,17 +35,17 @@ public struct BatchValueReference: Hashable, Sendable {
         var result = String(url[...mark])
         var rest = url[url.index(after: mark)...]
         var isQuoted = false
-        while let character = rest.first {
-            if character == "'" || rest.hasPrefix("%27") { isQuoted.toggle() }
-            if character == "$", !isQuoted, let reference = reference(rest.dropFirst(), ids) {
+        while let scalar = rest.unicodeScalars.first {
+            if scalar == "'" || rest.utf8.starts(with: "%27".utf8) { isQuoted.toggle() }
+            if scalar == "$", !isQuoted, let reference = reference(Substring(rest.unicodeScalars.dropFirst()), ids) {
                 let alias = "batch\(values.count)"
                 values[alias] = reference.value
                 result += "@\(alias)"
-                rest = rest.dropFirst(1 + reference.length)
+                rest = Substring(rest.unicodeScalars.dropFirst(1 + reference.length))
                 continue
             }
-            result.append(character)
-            rest.removeFirst()
+            result.unicodeScalars.append(scalar)
+            rest.unicodeScalars.removeFirst()
         }
         return values.isEmpty ? (url, [:]) : (result, values)
     }

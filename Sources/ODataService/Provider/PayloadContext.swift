@@ -137,15 +137,15 @@ public struct PayloadContext: Hashable, Sendable {
         var segments = [""]
         var depth = 0
         var isQuoted = false
-        for character in fragment {
-            switch character {
+        for scalar in fragment.unicodeScalars {
+            switch scalar {
             case "'" where depth > 0: isQuoted.toggle()
             case "(" where !isQuoted: depth += 1
             case ")" where !isQuoted: depth -= 1
             case "/" where depth <= 0: segments.append("")
             // A plus sign marks a recursive expand.
             case "+" where depth <= 0: break
-            default: if depth <= 0 { segments[segments.count - 1].append(character) }
+            default: if depth <= 0 { segments[segments.count - 1].unicodeScalars.append(scalar) }
             }
         }
         return segments.filter { !$0.isEmpty }

@@ -106,7 +106,7 @@ struct ChangeLog: Sendable {
         }
     }
 
-    private func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+    private func literal(_ text: String) -> String { "'\(text.doubling(UInt8(ascii: "'")))'" }
 
     // MARK: Versions
 

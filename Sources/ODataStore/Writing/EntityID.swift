@@ -27,7 +27,7 @@ public enum EntityID {
     /// A key value as it stands in a URL, percent-encoded.
     private static func literal(_ value: ODataValue, type: TypeReference?, model: EntityDataModel) -> String {
         switch value {
-        case .string(let text): "'" + encoded(text.replacingOccurrences(of: "'", with: "''")) + "'"
+        case .string(let text): "'" + encoded(text.doubling(UInt8(ascii: "'"))) + "'"
         case .binary: "binary'" + encoded(value.lexicalText ?? "") + "'"
         case .duration: "duration'" + encoded(value.lexicalText ?? "") + "'"
         case .enumeration(let number): enumeration(number, type: type, model: model)
@@ -111,12 +111,16 @@ public enum EntityID {
     }
 
     /// Splits outside single quotes.
-    private static func split(_ text: Substring, at separator: Character) -> [String] {
+    private static func split(_ text: Substring, at separator: Unicode.Scalar) -> [String] {
         var parts = [""]
         var isQuoted = false
-        for character in text {
-            if character == "'" { isQuoted.toggle() }
-            if character == separator, !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { isQuoted.toggle() }
+            if scalar == separator, !isQuoted {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].unicodeScalars.append(scalar)
+            }
         }
         return parts
     }
@@ -124,8 +128,10 @@ public enum EntityID {
     private static func value(_ text: String, type: TypeReference, model: EntityDataModel) -> ODataValue? {
         var text = text
         // The literal of a string, an enumeration, a duration, and most of V2's have quotes after a prefix.
-        if text.hasSuffix("'"), let open = text.firstIndex(of: "'"), text.index(after: open) != text.endIndex {
-            text = text[text.index(after: open)...].dropLast().replacingOccurrences(of: "''", with: "'")
+        let quote = UInt8(ascii: "'")
+        let quoted = text.utf8.drop { $0 != quote }
+        if quoted.count > 1, quoted.last == quote {
+            text = String(Substring(quoted.dropFirst().dropLast())).undoubling(quote)
         } else if type.primitive == .string {
             return nil
         } else if let last = text.last, "LlMmDdFf".contains(last), type.primitive?.isNumeric == true {

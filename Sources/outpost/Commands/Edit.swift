@@ -165,11 +165,11 @@ struct Edit {
         func entity(_ shape: Shape, _ arguments: [String], isNew: Bool) throws -> Entity {
             var entity = Entity(shape: shape)
             for argument in arguments {
-                guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else {
+                guard let mark = argument.utf8.firstIndex(of: UInt8(ascii: "=")), mark != argument.startIndex else {
                     throw Failure(message: "'\(argument)' is not NAME=VALUE.", status: .misused)
                 }
                 let name = String(argument[..<mark])
-                let text = String(argument[argument.index(after: mark)...])
+                let text = String(argument[argument.utf8.index(after: mark)...])
                 entity[name] = try value(text, of: name, shape)
                 try checkMayBeGiven(name, shape, isNew: isNew)
             }

@@ -123,11 +123,11 @@ struct AccessOptions: ParsableArguments {
             let text = String(decoding: try contents(of: usersFile), as: UTF8.self)
             for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
             where !line.isEmpty {
-                guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+                guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {
                     throw Failure(
                         message: "\(usersFile), line \(index + 1): a name, a colon and a password are expected.")
                 }
-                users[String(line[..<colon])] = String(line[line.index(after: colon)...])
+                users[String(line[..<colon])] = String(line[line.utf8.index(after: colon)...])
             }
             // Nobody asked for would mean that everybody gets in.
             guard !users.isEmpty else { throw Failure(message: "\(usersFile) names no user.") }

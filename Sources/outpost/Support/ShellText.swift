@@ -6,6 +6,7 @@ extension String {
                 || "_@%+=:,./-".unicodeScalars.contains(scalar)
         }
         if isPlain, !isEmpty { return self }
-        return "'" + replacing("'", with: #"'\''"#) + "'"
+        let parts = unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map { String($0) }
+        return "'" + parts.joined(separator: #"'\''"#) + "'"
     }
 }

@@ -25,6 +25,7 @@ import Testing
                 ["Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\""],
                 ["newauth realm=apps title=Login to \"apps\" type=1", "basic realm=simple"]
             ),
+            (["Basic realm=\"\u{301}a\", charset=x"], ["basic charset=x realm=\u{301}a"]),
             (["Negotiate", "NTLM", "Basic realm=x"], ["negotiate", "ntlm", "basic realm=x"]),
             (["Negotiate YII==, Bearer error=\"invalid_token\""], ["negotiate", "bearer error=invalid_token"]),
             (["Basic realm=\"unterminated"], ["basic realm=unterminated"]),

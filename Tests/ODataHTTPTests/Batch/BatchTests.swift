@@ -10,6 +10,21 @@ import Testing
 
 /// Batches, multipart and JSON, in both directions (OData Protocol 4.01, 11.7).
 @Suite struct BatchTests {
+    @Test func `a reference within quotes is none, whatever mark combines with them`() throws {
+        #expect(try BatchCondition("$1/Name eq '\u{301}$2'").ids == ["1"])
+        #expect(BatchValueReference.replaced(in: "A?$filter=N eq '\u{301}$1'", ids: ["1"]).values.isEmpty)
+        let (url, values) = BatchValueReference.replaced(in: "A?$filter=N eq '\u{301}' or N eq $1/N", ids: ["1"])
+        #expect(url == "A?$filter=N eq '\u{301}' or N eq @batch0")
+        #expect(values.keys.sorted() == ["batch0"])
+    }
+
+    @Test func `keys in a context say nothing of the content, whatever mark combines with their quotes`() throws {
+        let model = try ExampleService.model()
+        let content = PayloadContext("$metadata#Customers('\u{301}(')/Orders").content(in: model)
+        #expect(content == PayloadContext("$metadata#Customers('A')/Orders").content(in: model))
+        #expect(content != nil)
+    }
+
     static let multipart = """
         --b
         Content-Type: application/http

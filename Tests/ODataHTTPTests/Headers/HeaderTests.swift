@@ -15,6 +15,15 @@ import Testing
         #expect(type.description == #"application/json;odata.metadata=full;x="a;\"b";q=0.250"#)
     }
 
+    @Test func `a quote is a quote, whatever mark combines with it`() throws {
+        let text = "a/b;x=\"\u{301};\\\"\u{301}\";y=1"
+        let type = try #require(MediaType(text))
+        let value = "\u{301};\"\u{301}"
+        #expect(type["x"] == value)
+        #expect(type["y"] == "1")
+        #expect(type.description == text)
+    }
+
     @Test(arguments: ["", "json", "/json", "application/", "a b/c", "a/b;=x", "a/b;q=2", "a/b;x", "a/b;q=high"])
     func `what is no media type is refused`(text: String) {
         #expect(MediaType(text) == nil)

@@ -111,6 +111,8 @@ struct SAPAttributeTests {
         #expect(
             ODataValue.string("<a href='x'>\"&\"</a>").htmlText
                 == "&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/a&gt;")
+        let combining = ODataValue.string("\"\u{301}<\u{338}")
+        #expect(combining.htmlText == "&quot;\u{301}&lt;\u{338}")
         #expect(ODataValue.null.htmlText?.isEmpty == true)
         #expect(ODataValue.collection([]).htmlText == nil)
     }

@@ -19,6 +19,19 @@ struct ChangeTrackingTests {
         INSERT INTO child VALUES (1, 3), (2, 4);
         """
 
+    @Test(
+        "Literals are read, whatever mark combines with their quotes",
+        arguments: ["'\u{301}", "\u{301}", "\u{600}", "a'"])
+    func combiningMarks(text: String) throws {
+        let written = "'" + text.doubling(UInt8(ascii: "'")) + "'"
+        let values = try #require(ChangeTriggers.literals("1 \(written) X'4142' NULL"))
+        #expect(values == [1.databaseValue, text.databaseValue, Data("AB".utf8).databaseValue, .null])
+        #expect(DefaultLiteral.stored(written) == text.databaseValue)
+        #expect(DefaultLiteral.stored("'a'b'") == nil)
+        let (name, quoted) = ("a\"\u{301}", "\"a\"\"\u{301}\"")
+        #expect(SQLFragment.quoted(name).utf8.elementsEqual(quoted.utf8))
+    }
+
     /// What a delta says, in short: `+id` for entities, `-id` for removed ones, `~id` for those changed away.
     private func summary(_ page: EntityPage) -> [String] {
         page.entities.compactMap { $0.control.id.map { "+\($0)" } }.sorted()

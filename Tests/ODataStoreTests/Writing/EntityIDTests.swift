@@ -34,6 +34,30 @@ struct EntityIDTests {
     }
 
     @Test(
+        "are read back, whatever a key has beside its quotes",
+        arguments: ["'\u{301}", "\u{301}a", "\u{301}", "\u{600}", "a'\u{200C}'", "/(),'\u{FE0F}", "''", "#?%27"])
+    func combiningMarks(text: String) throws {
+        let metadata = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
+            <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="T">
+            <Key><PropertyRef Name="Code"/></Key><Property Name="Code" Type="Edm.String" Nullable="false"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Things" EntityType="N.T"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        let model = try CSDLReader.read(xml: Array(metadata.utf8))
+        let shape = try #require(model.shape(ofSet: "Things"))
+        let id = EntityID.canonical(
+            set: "Things", key: EntityKey("Code", .string(text)), shape: shape, model: model)
+        let (set, key) = try EntityID.parse("http://host/" + id, model: model)
+        #expect(set == "Things")
+        guard case .string(let back)? = key?.parts.first?.value else {
+            Issue.record("\(id) has no key")
+            return
+        }
+        #expect(back.utf8.elementsEqual(text.utf8), "\(id)")
+    }
+
+    @Test(
         "that lead nowhere are refused",
         arguments: ["", "Nothing(1)", "Customers", "Customers(1,2)", "Orders('x')", "Orders(1"])
     func refused(text: String) throws {

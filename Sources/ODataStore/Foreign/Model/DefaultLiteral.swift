@@ -29,11 +29,13 @@ enum DefaultLiteral {
         case "FALSE": return 0.databaseValue
         default: break
         }
-        if text.count >= 2, let quote = text.first, quote == "'" || quote == "\"", text.last == quote {
-            let inner = text.dropFirst().dropLast()
-            let bare = inner.replacingOccurrences(of: "\(quote)\(quote)", with: "")
-            guard !bare.contains(quote) else { return nil }
-            return inner.replacingOccurrences(of: "\(quote)\(quote)", with: "\(quote)").databaseValue
+        if text.utf8.count >= 2, let quote = text.utf8.first, quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\""),
+            text.utf8.last == quote
+        {
+            let inner = String(Substring(text.utf8.dropFirst().dropLast()))
+            let bare = inner.undoubling(quote)
+            guard bare.doubling(quote) == inner else { return nil }
+            return bare.databaseValue
         }
         if let number = Int64(text) { return number.databaseValue }
         guard text.allSatisfy({ "0123456789+-.eE".contains($0) }) else { return nil }

@@ -116,10 +116,10 @@ public enum ChangeTriggers {
     /// The values of SQL literals as `quote()` writes them, separated by spaces; `nil` when the text is none.
     static func literals(_ text: String) -> [DatabaseValue]? {
         var values: [DatabaseValue] = []
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         while !rest.isEmpty {
-            let isBlob = rest.hasPrefix("X'")
-            guard isBlob || rest.hasPrefix("'") else {
+            let isBlob = rest.starts(with: "X'".unicodeScalars)
+            guard isBlob || rest.first == "'" else {
                 let word = rest.prefix { $0 != " " }
                 guard let value = DefaultLiteral.stored(String(word)) else { return nil }
                 values.append(value)
@@ -130,7 +130,7 @@ public enum ChangeTriggers {
             var inner = ""
             var isClosed = false
             while let end = rest.firstIndex(of: "'") {
-                inner += rest[..<end]
+                inner.unicodeScalars += rest[..<end]
                 rest = rest[rest.index(after: end)...]
                 guard rest.first == "'" else {
                     isClosed = true

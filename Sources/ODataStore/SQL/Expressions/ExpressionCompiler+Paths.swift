@@ -470,8 +470,9 @@ extension ExpressionCompiler {
 extension SQLFragment {
     /// The JSON path of nested member names, to be bound.
     static func jsonPath(_ names: [String]) -> String {
-        names.reduce(into: "$") { path, name in
-            path += ".\"\(name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        let backslash = UInt8(ascii: "\\")
+        return names.reduce(into: "$") { path, name in
+            path += ".\"\(name.escaping([backslash, UInt8(ascii: "\"")], with: backslash))\""
         }
     }
 }

@@ -30,7 +30,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     init(column: String, behind qualifier: String) {
         let quote = UInt8(ascii: "\"")
         guard !Self.hasQuote(column) else {
-            sql = qualifier + column.replacing("\"", with: "\"\"") + "\""
+            sql = qualifier + column.doubling(quote) + "\""
             return
         }
         // Made at once: every column of every statement comes by here.
