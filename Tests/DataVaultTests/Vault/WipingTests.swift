@@ -113,7 +113,11 @@ struct WipingTests {
 
         /// BoringSSL leaves the key schedule, which begins with the key, in memory that it frees. What we can
         /// promise is that nothing else is left, and that nothing alive has it.
-        @Test("A key that sealed and opened a vault is nowhere, once freed memory was used again")
+        @Test(
+            "A key that sealed and opened a vault is nowhere, once freed memory was used again",
+            .disabled(
+                if: ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == "address",
+                "The address sanitizer keeps freed memory and the frames of calls that ended from being used again."))
         func vaultIsWiped() throws {
             try onOwnThread { () throws -> Void in
                 let header = VaultFile.Header(
