@@ -13,7 +13,8 @@ import WireFaults
 /// The client over wires on which everything goes wrong: nothing hangs, nothing leaks, nothing is done twice that was
 /// sent once.
 @Suite("Faults of the wire", .serialized) struct WireFaultTests {
-    private static let silence: Duration = .seconds(2)
+    private static let silence: Duration =
+        ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == nil ? .seconds(2) : .seconds(8)
 
     /// What the client is asked to do.
     private static let work: [(name: String, isReading: Bool, run: @Sendable (DataService) async throws -> Void)] = [
