@@ -50,6 +50,11 @@ struct RoundTripTests {
         }
     }
 
+    @Test("No word of $search begins with a quote", arguments: ["a AND 'b", "a AND '\tb", "NOT 'b'", "('b')"])
+    func quoteBeforeWord(text: String) {
+        #expect(throws: QueryError.self) { try ODataURL(parsing: "Orders?$search=\(text)") }
+    }
+
     @Test("Random URLs read back to equal trees, in both forms")
     func urls() throws {
         var random = RandomQuery(seed: 2)

@@ -92,7 +92,8 @@ extension QueryParser {
 
     private mutating func searchWord() throws(QueryError) -> SearchExpression {
         let start = position
-        while isSearchCharacter { position += 1 }
+        // A quote may stand within a word, not at its beginning (ABNF `searchWord`).
+        if current != UInt8(ascii: "'") { while isSearchCharacter { position += 1 } }
         guard position > start else { throw failure(expected: "a word, a phrase, NOT or \u{201C}(\u{201D}") }
         return .word(text(start..<position))
     }
