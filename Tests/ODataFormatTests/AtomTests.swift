@@ -182,6 +182,18 @@ struct AtomEntryTests {
         #expect(xml.reason == reason && xml.path == path && xml.line == 1 && !xml.expected.isEmpty)
     }
 
+    @Test("a prefix that nothing declares is refused: without it, the name would be another")
+    func undeclaredPrefix() {
+        let error = #expect(throws: PayloadError.self) {
+            try read("<entry \(Self.namespaces)>\n<content x:type=\"application/xml\"/></entry>")
+        }
+        guard case .malformedXML(let xml)? = error, case .notWellFormed(let message) = xml.reason else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(xml.line == 2 && message.contains("prefix x"))
+    }
+
     @Test("deep documents, wrong UTF-8 and unknown entities are refused at named limits")
     func hostile() {
         let depth = XMLPayloadLimits.maxDepth

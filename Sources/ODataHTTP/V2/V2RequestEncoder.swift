@@ -164,6 +164,7 @@ struct V2RequestEncoder {
         switch request.body {
         case .none: break
         case .entity(let entity):
+            try check(entity.textBeyondXML, format)
             // The change of a Swift type may have been read from another version's model.
             set(encoder.entity(absolute(entity)), .entry)
         case .value(let value, let type):
@@ -171,6 +172,7 @@ struct V2RequestEncoder {
                 parts.body = try RawValue(value, type, model).bytes
                 parts.fields[.contentType] = RawValue.contentType(type)
             } else {
+                try check(value.textBeyondXML, format)
                 set(encoder.value(ValuePayload(value), named: lastName(request.url) ?? "value", type: type))
             }
         case .reference(let id):
@@ -186,6 +188,15 @@ struct V2RequestEncoder {
         case .references: throw ODataError.notImplemented("replacing all links of a collection in OData 2.0")
         case .delta: throw ODataError.notImplemented("changing a collection as a whole in OData 2.0")
         }
+    }
+
+    /// Refuses a text that would lose characters on its way.
+    private func check(_ path: String?, _ format: PayloadFormat) throws(ODataError) {
+        guard let path, case .atom = format else { return }
+        throw ODataError(
+            status: 400, code: "UnsupportedCharacter",
+            message: "Atom cannot say a control character, U+FFFE or U+FFFF in a text; JSON can.",
+            target: path.isEmpty ? nil : path)
     }
 
     private func lastName(_ url: ODataURL) -> String? {

@@ -51,7 +51,7 @@ extension AnnotatedElement {
     /// The attributes of other vocabularies, in document order.
     public var rawAttributes: [RawAttribute] {
         annotations.compactMap { annotation in
-            guard let attribute = ForeignAttribute(term: annotation.term), let value = annotation.value?.string else {
+            guard let attribute = ForeignAttribute(annotation), let value = annotation.value?.string else {
                 return nil
             }
             return RawAttribute(namespace: attribute.namespace, name: attribute.name, value: value)
@@ -60,7 +60,7 @@ extension AnnotatedElement {
 
     /// The value of an attribute of another vocabulary.
     ///
-    /// - Parameter name: the name with the usual prefix, `sap:`, `gp:` or `m:`, whatever the document has in its
+    /// - Parameter name: the name with the usual prefix, `sap:`, `gp:`, `m:` or `xml:`, whatever the document has in its
     ///   place; or `{namespace}name`.
     public func rawAttribute(_ name: String) -> String? {
         annotations.first { $0.term == name }?.value?.string
@@ -73,7 +73,7 @@ extension AnnotatedElement {
     ///
     /// Where both are there, what the document says as an annotation holds.
     public var vocabularyAnnotations: [Annotation] {
-        let stated = annotations.filter { ForeignAttribute(term: $0.term) == nil }
+        let stated = annotations.filter { ForeignAttribute($0) == nil }
         let meant = SAPAttributes.annotations(for: annotations, on: Self.annotatedKind)
         return stated + meant.filter { annotation in !stated.contains { $0.term == annotation.term } }
     }

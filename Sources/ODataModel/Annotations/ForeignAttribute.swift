@@ -12,7 +12,14 @@ struct ForeignAttribute: Hashable {
         "http://www.sap.com/Protocols/SAPData/GenericPlayer": "gp",
         CSDLBuilder.metadataNamespace: "m",
         "http://schemas.microsoft.com/ado/2009/02/edm/annotation": "annotation",
+        Self.xmlNamespace: "xml",
     ]
+
+    /// That of `xml:lang`. Its prefix needs no declaration, and no other may stand for it.
+    static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
+
+    /// That of declarations, which are no attributes.
+    private static let declarations = "http://www.w3.org/2000/xmlns/"
 
     private static let namespaces = Dictionary(uniqueKeysWithValues: prefixes.map { ($1, $0) })
 
@@ -21,12 +28,36 @@ struct ForeignAttribute: Hashable {
         self.name = name
     }
 
-    /// The attribute behind a term; `nil` where it is the term of an annotation of V3 or V4, as whatever cannot be the
-    /// name of an attribute.
-    init?(term: String) {
-        guard let attribute = Self.parse(term), attribute.name.isXMLName else { return nil }
+    /// The attribute behind an annotation; `nil` where it is one of V3 or V4, as whatever no attribute can say.
+    init?(_ annotation: Annotation) {
+        guard let attribute = Self.parse(annotation.term), attribute.term == annotation.term, attribute.isAllowed,
+            annotation.qualifier == nil, annotation.annotations.isEmpty,
+            case .constant("String", _) = annotation.value
+        else { return nil }
         self = attribute
     }
+
+    /// Whether XML has a way to say it, and neither XML nor CSDL has given it a meaning of its own.
+    private var isAllowed: Bool {
+        guard name.isXMLName, XMLOutput.canSay(namespace), namespace != Self.declarations, !isInModel else {
+            return false
+        }
+        return !namespace.isEmpty || name == Self.mode || name != "xmlns" && CSDLName(name) == .other
+    }
+
+    /// Whether this has a place of its own in the model.
+    var isInModel: Bool {
+        guard namespace == CSDLBuilder.metadataNamespace || namespace.isEmpty else { return false }
+        return Self.inModel.contains(name)
+    }
+
+    private static let inModel: Set = [
+        "HasStream", "HttpMethod", "IsDefaultEntityContainer", "ConcurrencyMode", "DataServiceVersion",
+        "MaxDataServiceVersion", "ElementType",
+    ]
+
+    /// The direction of a parameter of V2, which the model keeps as an attribute.
+    static let mode = "Mode"
 
     private static func parse(_ term: String) -> ForeignAttribute? {
         if term.utf8.first == UInt8(ascii: "{") {

@@ -134,21 +134,12 @@ private struct XMLFragmentBuilder {
 
     mutating func fail(atEnd: Bool) {
         guard failure == nil else { return }
-        var words = "unknown error"
-        if let context, let error = xmlCtxtGetLastError(context), let message = error.pointee.message {
-            words = String(String(cString: message).prefix { $0 != "\n" })
-        }
-        failure = error(atEnd ? .truncated : .notWellFormed(words))
-    }
-
-    private var position: (line: Int, column: Int) {
-        guard let input = context?.pointee.input else { return (1, 1) }
-        return (Int(max(input.pointee.line, 1)), Int(max(input.pointee.col, 1)))
+        failure = error(atEnd ? .truncated : .notWellFormed(XMLPushParser.message(context)))
     }
 
     private func error(_ reason: XMLFragmentError.Reason) -> XMLFragmentError {
-        let (line, column) = position
-        return XMLFragmentError(reason: reason, line: line, column: column)
+        let (line, column) = XMLPushParser.position(context)
+        return XMLFragmentError(reason: reason, line: Int(line), column: Int(column))
     }
 
     private mutating func stop(_ reason: XMLFragmentError.Reason) {
@@ -167,12 +158,14 @@ private struct XMLFragmentBuilder {
         _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
         guard failure == nil else { return }
+        if let message = XMLPushParser.namespaceError(context) { return stop(.notWellFormed(message)) }
         guard open.count < maxDepth else { return stop(.tooDeep) }
         flushText()
         if open.count == 1 { size = 0 }
+        let (line, column) = XMLPushParser.position(context)
         var element = XMLFragment(
             namespace: uri.map { String(cString: $0) } ?? "", name: String(cString: localName), attributes: [],
-            line: position.line, column: position.column)
+            line: Int(line), column: Int(column))
         size += element.name.utf8.count
         for attribute in 0..<Int(count) {
             // Five pointers each: local name, prefix, namespace, and the value from its start to its end.

@@ -6,6 +6,8 @@ package struct XMLOutput {
     private var open: [(name: String, hasContent: Bool)] = []
     private var depth: Int { open.count }
     private let baseDepth: Int
+    /// Whether all characters of attributes and texts could be said.
+    private(set) var isWhole = true
 
     package init(indentedBy baseDepth: Int = 0) { self.baseDepth = baseDepth }
 
@@ -27,7 +29,7 @@ package struct XMLOutput {
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: "=\"".utf8)
-        Self.escape(value, inAttribute: true, to: &bytes)
+        if !Self.escape(value, inAttribute: true, to: &bytes) { isWhole = false }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -45,27 +47,25 @@ package struct XMLOutput {
         }
     }
 
-    /// An element with text and nothing else.
-    package mutating func element(_ name: String, text: String) {
-        closeStartTag()
-        indent()
-        bytes.append(contentsOf: "<\(name)>".utf8)
-        Self.escape(text, inAttribute: false, to: &bytes)
-        bytes.append(contentsOf: "</\(name)>\n".utf8)
-    }
-
     /// An element with attributes and text.
-    package mutating func element(_ name: String, _ attributes: [(String, String)], text: String) {
-        element(name, attributes, xml: Self.escaped(text))
+    package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
+        beginElement(name, attributes)
+        if !Self.escape(text, inAttribute: false, to: &bytes) { isWhole = false }
+        bytes.append(contentsOf: "</\(name)>\n".utf8)
     }
 
     /// An element whose content is XML already.
     package mutating func element(_ name: String, _ attributes: [(String, String)], xml: String) {
+        beginElement(name, attributes)
+        bytes.append(contentsOf: "\(xml)</\(name)>\n".utf8)
+    }
+
+    private mutating func beginElement(_ name: String, _ attributes: [(String, String)]) {
         closeStartTag()
         indent()
         bytes.append(contentsOf: "<\(name)".utf8)
         for (name, value) in attributes { attribute(name, value) }
-        bytes.append(contentsOf: ">\(xml)</\(name)>\n".utf8)
+        bytes.append(UInt8(ascii: ">"))
     }
 
     /// Text with what XML gives a meaning written as references.
@@ -86,6 +86,7 @@ package struct XMLOutput {
         guard !other.bytes.isEmpty else { return }
         closeStartTag()
         bytes.append(contentsOf: other.bytes)
+        if !other.isWhole { isWhole = false }
     }
 
     private mutating func closeStartTag() {
@@ -98,9 +99,20 @@ package struct XMLOutput {
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * (depth + baseDepth)))
     }
 
+    /// Whether XML has a way to say every character of a text: it has none for most of the control characters, nor for
+    /// U+FFFE and U+FFFF (XML 1.0, 2.2).
+    package static func canSay(_ text: String) -> Bool {
+        var bytes: [UInt8] = []
+        return escape(text, inAttribute: false, to: &bytes)
+    }
+
     /// White space other than blanks is written as references: a parser would make blanks of it in an
     /// attribute, and drop carriage returns in text. Characters that XML has no way to say are left out.
-    static func escape(_ text: String, inAttribute: Bool, to bytes: inout [UInt8]) {
+    ///
+    /// - Returns: whether none was left out.
+    @discardableResult
+    static func escape(_ text: String, inAttribute: Bool, to bytes: inout [UInt8]) -> Bool {
+        var isWhole = true
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
@@ -111,9 +123,14 @@ package struct XMLOutput {
             case 0x0A where inAttribute: bytes.append(contentsOf: "&#10;".utf8)
             case 0x09 where inAttribute: bytes.append(contentsOf: "&#9;".utf8)
             case 0x09, 0x0A: bytes.append(byte)
-            case 0x00..<0x20: break
+            case 0x00..<0x20: isWhole = false
+            case 0xBE...0xBF where bytes.suffix(2).elementsEqual([0xEF, 0xBF]):
+                // The last byte of U+FFFE or U+FFFF.
+                bytes.removeLast(2)
+                isWhole = false
             default: bytes.append(byte)
             }
         }
+        return isWhole
     }
 }

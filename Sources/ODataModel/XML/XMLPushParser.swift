@@ -60,11 +60,23 @@ enum XMLPushParser {
         }
     }
 
-    private static func message(_ context: xmlParserCtxtPtr) -> String {
-        guard let error = xmlCtxtGetLastError(context), let message = error.pointee.message else {
+    /// What libxml2 said last.
+    static func message(_ context: xmlParserCtxtPtr?) -> String {
+        guard let context, let error = xmlCtxtGetLastError(context), let message = error.pointee.message else {
             return "unknown error"
         }
         return String(String(cString: message).prefix { $0 != "\n" })
+    }
+
+    /// What is wrong with the names of the tag that has just been read, such as a prefix that nothing declares: libxml2
+    /// goes on there, and gives the name as if it had no prefix (Namespaces in XML 1.0, 5 and 6). Namespaces that are no
+    /// URIs do no harm.
+    static func namespaceError(_ context: xmlParserCtxtPtr?) -> String? {
+        guard let context, context.pointee.nsWellFormed == 0, let error = xmlCtxtGetLastError(context),
+            error.pointee.domain == Int32(XML_FROM_NAMESPACE.rawValue),
+            error.pointee.code != Int32(XML_WAR_NS_URI.rawValue)
+        else { return nil }
+        return message(context)
     }
 
     /// Where the parser is, both from 1.

@@ -110,6 +110,9 @@ private struct XMLTreeParser {
         _ name: XMLTree.Name, _ declarations: [XMLTree.Declaration], _ attributes: [XMLTree.Attribute]
     ) {
         guard failure == nil else { return }
+        if let message = XMLPushParser.namespaceError(context) {
+            return stop(.malformed(message), expected: "names with prefixes that are declared")
+        }
         guard open.count < XMLTree.maxDepth else {
             return stop(.tooDeep, expected: "at most \(XMLTree.maxDepth) levels")
         }

@@ -294,6 +294,17 @@ import Testing
         #expect(transport.sent[1].body.contains("<d:City>Graz</d:City>"), "\(transport.sent[1].body)")
     }
 
+    @Test("a text that Atom cannot say is not sent without its characters, but refused by name")
+    func beyondXML() async throws {
+        let transport = WireScript(metadata: Self.metadata()) { _, _ in .init(status: 204) }
+        let service = DataService(try transport.client(.init(entityFormat: .atom)))
+        let order = try ShopMetadata.entity(["ID": 1, "City": "Gr\u{1}az"], of: try transport.client())
+        let error = await #expect(throws: ODataError.self) { _ = try await service.create(order, in: "Orders") }
+        #expect(error?.code == "UnsupportedCharacter")
+        #expect(error?.target == "City")
+        #expect(transport.sent.isEmpty)
+    }
+
     @Test("OData 3.0 verbose JSON is asked for, and its light JSON read where it comes")
     func version3() async throws {
         let light = "{\"odata.metadata\":\"https://service.test/shop/$metadata#Orders\",\"value\":[{\"ID\":\"5\"}]}"

@@ -242,6 +242,28 @@ struct CSDLHostileTests {
         }
     }
 
+    @Test(
+        "a prefix that nothing declares, and an attribute that is there twice, are refused with their place",
+        arguments: [
+            "<Term x:Name='T' Type='Edm.String'/>", "<x:Term/>", "<Term xmlns:x='u' xmlns:y='u' x:a='' y:a=''/>",
+        ])
+    func prefixes(content: String) {
+        let error = csdlError(document("\n" + content))
+        #expect(error?.line == 4)
+        guard case .malformed(let message)? = error?.reason else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(message.contains("'u'") || message.contains("prefix x"))
+    }
+
+    @Test("a namespace that is no URI does no harm")
+    func oddNamespace() throws {
+        let model = try CSDLReader.read(
+            document("<Term xmlns:x='http://a b/' Name='T' Type='Edm.String' x:label='L'/>"))
+        #expect(model.schemas.first?.terms.first?.rawAttribute("{http://a b/}label") == "L")
+    }
+
     @Test("a long line of base types is followed without recursion")
     func longInheritance() throws {
         let count = 20_000
@@ -331,6 +353,80 @@ struct CSDLWriterTests {
         let model = try CSDLReader.read(xml: Array(sample.utf8))
         let written = CSDLWriter.xml(model, version: model.version)
         #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
+    }
+
+    /// A model with annotations on its one type.
+    private func model(_ annotations: [Annotation]) throws -> EntityDataModel {
+        let name = QualifiedName("S", "T")
+        return try EntityDataModel(schemas: [
+            Schema(
+                namespace: "S",
+                structuredTypes: [StructuredType(name: name, kind: .complex, annotations: annotations)])
+        ])
+    }
+
+    @Test(
+        "what no attribute can say of an annotation with such a term is an element",
+        arguments: [
+            Annotation(term: "{}xmlns", value: .constant(kind: "String", text: "u")),
+            Annotation(term: "{}Name", value: .constant(kind: "String", text: "u")),
+            Annotation(term: "m:HasStream", value: .constant(kind: "String", text: "u")),
+            Annotation(term: "{http://www.w3.org/2000/xmlns/}a", value: .constant(kind: "String", text: "u")),
+            Annotation(term: "{\u{FFFE}}a", value: .constant(kind: "String", text: "u")),
+            Annotation(
+                term: "{http://www.sap.com/Protocols/SAPData}a", value: .constant(kind: "String", text: "u")),
+            Annotation(term: "sap:a", value: .constant(kind: "Bool", text: "true")),
+            Annotation(term: "sap:a", value: nil),
+            Annotation(term: "sap:a", qualifier: "q", value: .constant(kind: "String", text: "u")),
+            Annotation(
+                term: "sap:a", value: .constant(kind: "String", text: "u"), annotations: [Annotation(term: "V.T")]),
+        ])
+    func unlikeAttributes(annotation: Annotation) throws {
+        let first = Annotation(term: "sap:b", value: .constant(kind: "String", text: "b"))
+        let written = CSDLWriter.document(try model([first, annotation]), as: .xml(.v401))
+        var expected = annotation
+        if expected.term.hasPrefix("{\u{FFFE}") {
+            expected.term = "{}a"
+            #expect(written.omissions.count == 1)
+        }
+        #expect(try CSDLReader.read(xml: written.bytes).schemas == model([first, expected]).schemas)
+    }
+
+    @Test("`xml:lang` stays what it is, and needs no declaration")
+    func xmlNamespace() throws {
+        let model = try CSDLReader.read(document("<Term Name='T' Type='Edm.String' xml:lang='en'/>"))
+        #expect(model.schemas.first?.terms.first?.rawAttribute("xml:lang") == "en")
+        let written = CSDLWriter.xml(model)
+        #expect(String(decoding: written, as: UTF8.self).contains("xml:lang=\"en\""))
+        #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
+    }
+
+    @Test("attributes of references and of schemas have prefixes of their own")
+    func prefixesOfReferences() throws {
+        let text = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">
+            <edmx:Reference Uri="u" xmlns:a="urn:a" a:x="1"><edmx:Include Namespace="V"/></edmx:Reference>
+            <edmx:DataServices><Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+            <ComplexType Name="T" xmlns:b="urn:b" b:y="2"/></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let model = try CSDLReader.read(xml: Array(text.utf8))
+        let again = try CSDLReader.read(xml: CSDLWriter.xml(model))
+        #expect(again.schemas == model.schemas)
+        #expect(again.references == model.references)
+        #expect(model.references.first?.annotations.first?.term == "{urn:a}x")
+    }
+
+    @Test(
+        "characters that XML cannot say are left out, and that is said", arguments: ["\u{1}", "\u{FFFE}", "\u{FFFF}"])
+    func unsayable(character: String) throws {
+        func annotation(_ text: String) -> Annotation {
+            Annotation(term: "V.T", value: .constant(kind: "String", text: text))
+        }
+        let written = CSDLWriter.document(try model([annotation("a\(character)\u{FFFD}b")]), as: .xml(.v401))
+        #expect(written.omissions.count == 1)
+        #expect(try CSDLReader.read(xml: written.bytes).schemas == model([annotation("a\u{FFFD}b")]).schemas)
+        let whole = CSDLWriter.document(try model([annotation("\u{10FFFF}\u{FFFD}\u{7F}")]), as: .xml(.v401))
+        #expect(whole.omissions.isEmpty)
     }
 
     @Test("writes one element per thing, indented")

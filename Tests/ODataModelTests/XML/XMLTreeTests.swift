@@ -67,6 +67,16 @@ struct XMLTreeTests {
         #expect { try XMLTree(parsing: Array(text.utf8)) } throws: { ($0 as? XMLTreeError)?.reason == reason }
     }
 
+    @Test("a prefix that nothing declares is refused")
+    func prefix() {
+        #expect {
+            try XMLTree(parsing: Array("<a>\n<b m:c='1'/></a>".utf8))
+        } throws: { error in
+            guard let error = error as? XMLTreeError, case .malformed(let message) = error.reason else { return false }
+            return error.line == 2 && message.contains("prefix m")
+        }
+    }
+
     @Test("an error names the place")
     func place() {
         #expect {

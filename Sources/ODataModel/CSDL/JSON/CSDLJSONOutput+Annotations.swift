@@ -8,14 +8,14 @@ extension CSDLJSONOutput {
     mutating func write(_ annotations: [Annotation], on owner: String, kind: AnnotatedKind = .other) {
         guard !annotations.isEmpty else { return }
         var written: Set<String> = []
-        for annotation in annotations where ForeignAttribute(term: annotation.term) == nil {
+        for annotation in annotations where ForeignAttribute(annotation) == nil {
             write(annotation, on: owner, &written)
         }
         for meaning in SAPAttributes.annotations(for: annotations, on: kind)
         where !annotations.contains(where: { $0.term == meaning.term }) {
             write(meaning, on: owner, &written)
         }
-        for annotation in annotations where ForeignAttribute(term: annotation.term) != nil {
+        for annotation in annotations where ForeignAttribute(annotation) != nil {
             guard SAPAttributes.annotations(for: annotation, among: annotations, on: kind).isEmpty else { continue }
             omissions.append("CSDL in JSON has no place for the attribute \(annotation.term).")
         }

@@ -49,20 +49,12 @@ extension CSDLBuilder {
     /// the namespace is none of the well-known ones.
     private func readForeignAttributes(_ node: Node, into result: inout [Annotation]) {
         for attribute in document.attributes(node) where attribute.namespace >= 0 || attribute.name == .other {
-            let name = document.name(attribute)
-            let namespace = document.namespace(attribute.namespace)
-            if namespace == Self.metadataNamespace || namespace.isEmpty {
-                // These have places of their own in the model.
-                switch name {
-                case "HasStream", "HttpMethod", "IsDefaultEntityContainer", "ConcurrencyMode", "DataServiceVersion",
-                    "MaxDataServiceVersion", "ElementType":
-                    continue
-                default: break
-                }
-            }
+            let foreign = ForeignAttribute(
+                namespace: document.namespace(attribute.namespace), name: document.name(attribute))
+            guard !foreign.isInModel else { continue }
             result.append(
                 Annotation(
-                    term: ForeignAttribute(namespace: namespace, name: name).term,
+                    term: foreign.term,
                     value: .constant(kind: "String", text: document.string(attribute.value))))
         }
     }

@@ -124,7 +124,7 @@ extension CSDLBuilder {
             if let mode = document.attribute(child, .mode), mode != "In" {
                 parameter.annotations.append(
                     Annotation(
-                        term: ForeignAttribute(namespace: "", name: "Mode").term,
+                        term: ForeignAttribute(namespace: "", name: ForeignAttribute.mode).term,
                         value: .constant(kind: "String", text: mode)))
             }
             operation.parameters.append(parameter)

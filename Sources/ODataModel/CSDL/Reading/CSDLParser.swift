@@ -124,6 +124,12 @@ struct CSDLParser {
         _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
         guard !hasFailed else { return }
+        if content.depth == 0 { rootName = String(cString: localName) }
+        if let message = XMLPushParser.namespaceError(context) {
+            fail(message, atEnd: false)
+            if let context { xmlStopParser(context) }
+            return
+        }
         guard content.depth < CSDLReader.maxDepth else {
             return stop(error(.tooDeep, expected: "at most \(CSDLReader.maxDepth) levels"))
         }
@@ -131,7 +137,6 @@ struct CSDLParser {
             return stop(error(.tooManyElements, expected: "at most \(CSDLReader.maxElements) elements"))
         }
         if !text.isEmpty { text.removeAll(keepingCapacity: true) }
-        if content.depth == 0 { rootName = String(cString: localName) }
         let (line, column) = XMLPushParser.position(context)
         let (name, otherName) = name(localName)
         takesText = name.mayHaveText

@@ -9,9 +9,7 @@ extension CSDLOutput {
     /// Writes those that came from attributes of other namespaces; only right after an element has begun.
     mutating func writeAttributes(_ annotations: [Annotation]) {
         for annotation in annotations {
-            guard let attribute = ForeignAttribute(term: annotation.term),
-                case .constant(_, let text) = annotation.value
-            else { continue }
+            guard let attribute = ForeignAttribute(annotation), let text = annotation.value?.string else { continue }
             xml.attribute(
                 attribute.namespace.isEmpty ? attribute.name : "\(prefix(for: attribute.namespace)):\(attribute.name)",
                 text)
@@ -20,7 +18,7 @@ extension CSDLOutput {
 
     /// Writes the others.
     mutating func writeElements(_ annotations: [Annotation]) {
-        for annotation in annotations where ForeignAttribute(term: annotation.term) == nil {
+        for annotation in annotations where ForeignAttribute(annotation) == nil {
             if !isV4, annotation.isDocumentation { continue }
             write(annotation)
         }

@@ -224,6 +224,7 @@ struct CSDLOutput {
 
     /// The prefix of a foreign namespace, from now on declared at the root.
     mutating func prefix(for namespace: String) -> String {
+        if namespace == ForeignAttribute.xmlNamespace { return "xml" }
         if let prefix = prefixes[namespace] { return prefix }
         let prefix = ForeignAttribute.prefixes[namespace] ?? "ns\(prefixes.count + 1)"
         prefixes[namespace] = prefix

@@ -60,19 +60,19 @@ public enum CSDLWriter {
         if version < .v4 { body.associations = GeneratedAssociations(model, &body.omissions) }
         for schema in model.schemas { body.write(schema) }
         var header = CSDLOutput(version: version, modelVersion: model.version, indentedBy: 1)
+        header.prefixes = body.prefixes
         for reference in references { header.write(reference) }
         var output = XMLOutput()
         output.declaration()
         output.begin("edmx:Edmx")
         if version < .v4 {
             output.attribute("xmlns:edmx", "http://schemas.microsoft.com/ado/2007/06/edmx")
-            _ = body.prefix(for: CSDLBuilder.metadataNamespace)
+            _ = header.prefix(for: CSDLBuilder.metadataNamespace)
         } else {
             output.attribute("xmlns:edmx", "http://docs.oasis-open.org/odata/ns/edmx")
             output.attribute("xmlns", CSDLBuilder.v4Namespace)
         }
-        let prefixes = body.prefixes.merging(header.prefixes) { first, _ in first }
-        for (namespace, prefix) in prefixes.sorted(by: { $0.value < $1.value }) {
+        for (namespace, prefix) in header.prefixes.sorted(by: { $0.value < $1.value }) {
             output.attribute("xmlns:\(prefix)", namespace)
         }
         output.attribute("Version", version < .v4 ? "1.0" : version.rawValue)
@@ -82,6 +82,10 @@ public enum CSDLWriter {
         output.append(body.xml)
         output.end()
         output.end()
-        return Document(bytes: output.bytes, omissions: header.omissions + body.omissions)
+        var omissions = header.omissions + body.omissions
+        if !output.isWhole {
+            omissions.append("Control characters, U+FFFE and U+FFFF in names or texts cannot be said in XML.")
+        }
+        return Document(bytes: output.bytes, omissions: omissions)
     }
 }
