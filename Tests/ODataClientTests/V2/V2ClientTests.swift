@@ -297,8 +297,9 @@ import Testing
     @Test("a text that Atom cannot say is not sent without its characters, but refused by name")
     func beyondXML() async throws {
         let transport = WireScript(metadata: Self.metadata()) { _, _ in .init(status: 204) }
-        let service = DataService(try transport.client(.init(entityFormat: .atom)))
-        let order = try ShopMetadata.entity(["ID": 1, "City": "Gr\u{1}az"], of: try transport.client())
+        let client = try transport.client(.init(entityFormat: .atom))
+        let service = DataService(client)
+        let order = try await ShopMetadata.entity(["ID": 1, "City": "Gr\u{1}az"], of: client)
         let error = await #expect(throws: ODataError.self) { _ = try await service.create(order, in: "Orders") }
         #expect(error?.code == "UnsupportedCharacter")
         #expect(error?.target == "City")
