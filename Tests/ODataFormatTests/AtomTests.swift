@@ -393,7 +393,7 @@ struct XMLDocumentTests {
         }
         #expect(document.collection(named: "Nothing") == nil && document.collection(named: "Photos")?.hasMedia == true)
         #expect(document.collection(named: "Desks")?.hasMedia == false)
-        let plain = text.replacing("sap:", with: "own:").replacing(
+        let plain = text.replacing("sap:", with: "own:").replacing("xmlns:sap", with: "xmlns:own").replacing(
             "http://www.sap.com/Protocols/SAPData", with: "urn:own")
         #expect(try AtomServiceDocument(xml: Array(plain.utf8)).serverType == .odata)
     }

@@ -314,8 +314,9 @@ struct MultipartReader: Sendable {
             if lineEnd == position { break }
             let content = try text(position..<lineEnd)
             if buffer[position] == 0x20 || buffer[position] == 0x09, let last = headers.indices.last {
-                // A folded line goes on with the field before.
-                headers[last].value += " " + content
+                // A folded line goes on with the field before. One of blanks alone has nothing to add.
+                let words = [headers[last].value, content].filter { !$0.isEmpty }
+                headers[last].value = words.joined(separator: " ")
                 continue
             }
             guard let colon = content.firstIndex(of: ":"), colon != content.startIndex else {

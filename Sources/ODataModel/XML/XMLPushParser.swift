@@ -68,13 +68,14 @@ enum XMLPushParser {
         return String(String(cString: message).prefix { $0 != "\n" })
     }
 
-    /// What is wrong with the names of the tag that has just been read, such as a prefix that nothing declares: libxml2
-    /// goes on there, and gives the name as if it had no prefix (Namespaces in XML 1.0, 5 and 6). Namespaces that are no
-    /// URIs do no harm.
+    /// What is wrong with the names of the tag that has just been read: a prefix that nothing declares, or an attribute
+    /// that is there twice (Namespaces in XML 1.0, 5 and 6.3). libxml2 goes on there, and gives such a name as if it had
+    /// no prefix. Where a document ends within a tag, it has more to say of names, and then fails itself.
     static func namespaceError(_ context: xmlParserCtxtPtr?) -> String? {
         guard let context, context.pointee.nsWellFormed == 0, let error = xmlCtxtGetLastError(context),
             error.pointee.domain == Int32(XML_FROM_NAMESPACE.rawValue),
-            error.pointee.code != Int32(XML_WAR_NS_URI.rawValue)
+            [XML_NS_ERR_UNDEFINED_NAMESPACE, XML_NS_ERR_ATTRIBUTE_REDEFINED].contains(
+                where: { error.pointee.code == Int32($0.rawValue) })
         else { return nil }
         return message(context)
     }
