@@ -56,6 +56,13 @@ struct MultipartBatchTests {
         #expect(parts[2].url == "$7" && parts[2].body.isEmpty)
     }
 
+    @Test("a folded line of blanks adds nothing to its field")
+    func foldedBlanks() throws {
+        let part = "--b\nContent-Type: application/http\n\nGET Orders HTTP/1.1\nX-One: a,\n \t \nX-Two:\n b\n\n\n--b--"
+        let read = try MultipartBatch.readRequest(Array(part.utf8), boundary: "b")
+        #expect(read.first?.headers == [BatchHeader("X-One", "a,"), BatchHeader("X-Two", "b")])
+    }
+
     @Test("what is written reads back the same")
     func roundTrip() throws {
         let requests = [

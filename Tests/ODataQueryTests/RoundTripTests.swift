@@ -55,6 +55,18 @@ struct RoundTripTests {
         #expect(throws: QueryError.self) { try ODataURL(parsing: "Orders?$search=\(text)") }
     }
 
+    @Test(
+        "What is as deep as an expression may be, and keys behind annotations, read back to equal trees",
+        arguments: [
+            String(repeating: "-", count: 64) + "5", String(repeating: "- ", count: 63) + "5", "-(1 has 2)",
+            "- 1 in [1]",
+            "s/@t/1", "s/@V.t/1", "s/t/1", "-(1 add 2)", "--5", "-(a)", "- null",
+        ])
+    func numbers(text: String) throws {
+        let expression = try Expression(parsing: text)
+        #expect(try Expression(parsing: expression.description) == expression, "\(expression.description)")
+    }
+
     @Test("Random URLs read back to equal trees, in both forms")
     func urls() throws {
         var random = RandomQuery(seed: 2)

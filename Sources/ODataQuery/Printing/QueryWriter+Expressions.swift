@@ -15,8 +15,9 @@ extension QueryWriter {
             }
         case .unary(.negate, let inner):
             parenthesized(Expression.unaryPrecedence < minimum) {
-                $0.write("-")
-                $0.parenthesized(inner.startsLikeANumber) { $0.write(inner, minimum: Expression.unaryPrecedence) }
+                // Parentheses around a number would be one level more than the expression has.
+                $0.write(inner.startsLikeANumber ? "- " : "-")
+                $0.write(inner, minimum: Expression.unaryPrecedence)
             }
         case .binary(let symbol, let left, let right):
             parenthesized(symbol.precedence < minimum) {
@@ -140,7 +141,7 @@ extension QueryWriter {
     private func mustBeSegment(_ value: Literal, behind steps: ArraySlice<PathStep>) -> Bool {
         switch steps.last {
         case .call?, .filter?, nil: return false
-        case .name? where steps.count > 1: return false
+        case .name(let name)? where steps.count > 1 && name.text.utf8.first != UInt8(ascii: "@"): return false
         default: break
         }
         var text = QueryWriter(.text, dialect: dialect)
@@ -239,7 +240,10 @@ extension Expression {
     /// Whether a minus sign before the text would become part of a literal or apply to less than the whole.
     fileprivate var startsLikeANumber: Bool {
         switch self {
-        case .literal, .binary, .membership: true
+        case .literal: true
+        // What binds looser stands in parentheses.
+        case .binary(let symbol, let left, _): symbol.precedence >= Self.unaryPrecedence && left.startsLikeANumber
+        case .membership(let operand, _): operand.startsLikeANumber
         default: false
         }
     }
