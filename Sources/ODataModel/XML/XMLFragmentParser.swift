@@ -158,7 +158,11 @@ private struct XMLFragmentBuilder {
         _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
         guard failure == nil else { return }
-        if let message = XMLPushParser.namespaceError(context) { return stop(.notWellFormed(message)) }
+        if let message = XMLPushParser.namespaceError(
+            context, names: XMLPushParser.names(localName, count, values))
+        {
+            return stop(.notWellFormed(message))
+        }
         guard open.count < maxDepth else { return stop(.tooDeep) }
         flushText()
         if open.count == 1 { size = 0 }

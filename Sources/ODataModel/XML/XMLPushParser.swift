@@ -68,16 +68,34 @@ enum XMLPushParser {
         return String(String(cString: message).prefix { $0 != "\n" })
     }
 
-    /// What is wrong with the names of the tag that has just been read: a prefix that nothing declares, or an attribute
-    /// that is there twice (Namespaces in XML 1.0, 5 and 6.3). libxml2 goes on there, and gives such a name as if it had
-    /// no prefix. Where a document ends within a tag, it has more to say of names, and then fails itself.
-    static func namespaceError(_ context: xmlParserCtxtPtr?) -> String? {
-        guard let context, context.pointee.nsWellFormed == 0, let error = xmlCtxtGetLastError(context),
-            error.pointee.domain == Int32(XML_FROM_NAMESPACE.rawValue),
+    /// What is wrong with the names of the tag that has just been read: a prefix that nothing declares, an attribute
+    /// that is there twice, or a colon that ends no prefix (Namespaces in XML 1.0, 4, 5 and 6.3). libxml2 goes on there:
+    /// it gives the first as if they had no prefix, and the last as part of the name. A tag that ends where the document
+    /// does is no matter of names: the parser itself fails then.
+    ///
+    /// - Parameter names: the local names of the element and its attributes, asked for where there is something wrong.
+    static func namespaceError(_ context: xmlParserCtxtPtr?, names: @autoclosure () -> [String]) -> String? {
+        guard let context, context.pointee.nsWellFormed == 0, let input = context.pointee.input,
+            input.pointee.cur < input.pointee.end
+        else { return nil }
+        if let name = names().first(where: { $0.utf8.contains(UInt8(ascii: ":")) }) {
+            return "the colon in '\(name)' ends no prefix"
+        }
+        guard let error = xmlCtxtGetLastError(context), error.pointee.domain == Int32(XML_FROM_NAMESPACE.rawValue),
             [XML_NS_ERR_UNDEFINED_NAMESPACE, XML_NS_ERR_ATTRIBUTE_REDEFINED].contains(
                 where: { error.pointee.code == Int32($0.rawValue) })
         else { return nil }
         return message(context)
+    }
+
+    /// The local names of an element and its attributes, as libxml2 gives them to a callback.
+    static func names(
+        _ localName: UnsafePointer<xmlChar>, _ count: Int32,
+        _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+    ) -> [String] {
+        // Five pointers for each attribute, its name first.
+        let attributes = (0..<Int(count)).compactMap { values?[$0 * 5] }
+        return ([localName] + attributes).map { String(cString: $0) }
     }
 
     /// Where the parser is, both from 1.

@@ -110,7 +110,9 @@ private struct XMLTreeParser {
         _ name: XMLTree.Name, _ declarations: [XMLTree.Declaration], _ attributes: [XMLTree.Attribute]
     ) {
         guard failure == nil else { return }
-        if let message = XMLPushParser.namespaceError(context) {
+        if let message = XMLPushParser.namespaceError(
+            context, names: [name.local] + attributes.map(\.name.local))
+        {
             return stop(.malformed(message), expected: "names with prefixes that are declared")
         }
         guard open.count < XMLTree.maxDepth else {

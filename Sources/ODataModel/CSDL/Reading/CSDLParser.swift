@@ -125,7 +125,9 @@ struct CSDLParser {
     ) {
         guard !hasFailed else { return }
         if content.depth == 0 { rootName = String(cString: localName) }
-        if let message = XMLPushParser.namespaceError(context) {
+        if let message = XMLPushParser.namespaceError(
+            context, names: XMLPushParser.names(localName, count, values))
+        {
             fail(message, atEnd: false)
             if let context { xmlStopParser(context) }
             return
