@@ -62,9 +62,8 @@ struct CSDLNameMap {
 
     private func segment(_ text: String) -> String {
         if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
-            let term = text[text.index(after: at)...]
-            guard let hash = term.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text[...at] + name(term) }
-            return text[...at] + name(term[..<hash]) + term[hash...]
+            let (term, qualifier) = text[text.index(after: at)...].termAndQualifier
+            return text[...at] + name(term) + (qualifier.map { "#\($0)" } ?? "")
         }
         guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.hasSuffix(")") else {
             return name(text)
@@ -72,5 +71,14 @@ struct CSDLNameMap {
         let arguments = text[text.utf8.index(after: parenthesis)...].dropLast()
         let types = arguments.split(separator: ",", omittingEmptySubsequences: false).map { type(String($0)) }
         return "\(name(text[..<parenthesis]))(\(types.joined(separator: ",")))"
+    }
+}
+
+extension StringProtocol {
+    /// A term and its qualifier, as `term#qualifier` has them in JSON and in paths (OData CSDL JSON 4.01, 14.2). An empty
+    /// qualifier, which the standard does not have, is one too.
+    var termAndQualifier: (term: SubSequence, qualifier: SubSequence?) {
+        guard let hash = utf8.dropFirst().firstIndex(of: UInt8(ascii: "#")) else { return (self[...], nil) }
+        return (self[..<hash], self[utf8.index(after: hash)...])
     }
 }

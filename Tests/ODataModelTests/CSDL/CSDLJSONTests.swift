@@ -92,6 +92,16 @@ struct CSDLJSONTests {
         #expect(again.differences(from: fromXML).filter { !$0.detail.contains("annotation") }.isEmpty)
     }
 
+    @Test(
+        "a term with an empty qualifier keeps it, within a record too",
+        arguments: [#""@V.T#":1"#, #""@V.T":{"@V.T#":1,"p":1,"p@V.T#":2,"p@V.T#@V.T##":3}"#])
+    func emptyQualifier(members: String) throws {
+        let text = #"{"$Version":"4.01","S":{"C":{"$Kind":"ComplexType",\#(members)}}}"#
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
+    }
+
     @Test("a point in time has the same precision again, stated or not, also of a type of V2")
     func timestamps() throws {
         let text = """

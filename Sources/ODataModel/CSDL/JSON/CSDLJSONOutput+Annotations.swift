@@ -123,9 +123,8 @@ extension CSDLNameMap {
         let parts = key.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count > 1 else { return key }
         let terms = parts.dropFirst().map { part in
-            let qualified = part.split(separator: "#", maxSplits: 1)
-            let name = qualified.first.map { self.name($0) } ?? ""
-            return qualified.count > 1 ? "\(name)#\(qualified[1])" : name
+            let (term, qualifier) = part.termAndQualifier
+            return qualifier.map { "\(name(term))#\($0)" } ?? name(term)
         }
         return ([String(parts[0])] + terms).joined(separator: "@")
     }

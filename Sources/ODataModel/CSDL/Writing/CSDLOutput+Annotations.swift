@@ -95,10 +95,9 @@ extension [AnnotationExpression.RecordProperty] {
     /// An index that stands at none is passed over: the annotation then has the whole name as its term.
     func annotation(at index: inout Int, on owner: String) -> Annotation {
         let name = self[index].name
-        let parts = name.dropFirst(owner.count + 1).split(separator: "#", maxSplits: 1)
+        let (term, qualifier) = name.dropFirst(owner.count + 1).termAndQualifier
         var annotation = Annotation(
-            term: parts.first.map(String.init) ?? name, qualifier: parts.count > 1 ? String(parts[1]) : nil,
-            value: self[index].value)
+            term: term.isEmpty ? name : String(term), qualifier: qualifier.map(String.init), value: self[index].value)
         index += 1
         while index < count, self[index].name.hasPrefix(name + "@") {
             annotation.annotations.append(self.annotation(at: &index, on: name))
