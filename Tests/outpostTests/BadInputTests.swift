@@ -110,6 +110,7 @@ struct BadInputTests {
         let reason = isFolder ? "Is a directory" : "No such file or directory"
         for arguments in [
             ["metadata", "show", path], ["serve", site.path("m.xml"), "--user", "ann", "--password-file", path],
+            ["serve", site.path("m.xml"), "--auth", path],
             ["clone", "http://127.0.0.1:1/", site.path("c"), "--user", "ann", "--password-file", path],
             ["clone", "http://127.0.0.1:1/", site.path("c"), "--token-file", path],
             ["generate", site.path("m.xml"), "--output", site.path("code"), "--config", path],

@@ -22,8 +22,24 @@ struct MessageTests {
         #expect(unknown.errors.contains("outpost status '\(clone)'"), "\(unknown.errors)")
         let errors = try await site.tool.run("errors", "retry", clone, "5")
         #expect(errors.errors.contains("outpost errors '\(clone)'"), "\(errors.errors)")
-        let none = try await site.tool.run("status", site.path("it's nowhere"))
-        #expect(none.errors.contains(#"outpost clone URL '"#) && none.errors.contains(#"it'\''s nowhere'"#))
+    }
+
+    @Test(
+        "a directory in an advice is one word of a shell, whatever its name",
+        arguments: ["plain", "a b", "it's", "'", "x'\u{301}y", "$HOME;`id`\"*\\"])
+    func quotedAdvice(name: String) async throws {
+        let site = try Site()
+        let result = try await site.tool.run("status", site.path(name))
+        let advice = try #require(result.errors.range(of: "outpost clone URL "), "\(result.errors)")
+        let word = result.errors[advice.upperBound...].prefix { !$0.isNewline }
+        let (shell, output) = (Process(), Pipe())
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "printf '%s\\n' \(word)"]
+        shell.standardOutput = output
+        try shell.run()
+        let text = await Tool.text(output)
+        shell.waitUntilExit()
+        #expect(Array(text.utf8) == Array("\(site.path(name))\n".utf8), "\(word)")
     }
 
     @Test("whoever asks for a set whose first download is not complete is told so, and not to make what is missing")

@@ -44,7 +44,8 @@ import Testing
 
     @Test func `--auth asks for a user of a file`() async throws {
         let site = try Site()
-        try "ann:s3cret:with colon\n\nbob:\n".write(toFile: site.path("users"), atomically: true, encoding: .utf8)
+        try "ann:s3cret:with colon\n\nbob:\nzoë:\u{301}x\n".write(
+            toFile: site.path("users"), atomically: true, encoding: .utf8)
         try await site.serve(nil, port: 0, "--auth", site.path("users"))
         let url = site.url + "Customers?$top=1"
         func status(_ user: String) async throws -> String {
@@ -52,6 +53,7 @@ import Testing
         }
         #expect(try await status("ann:s3cret:with colon") == "200")
         #expect(try await status("bob:") == "200")
+        #expect(try await status("zoë:\u{301}x") == "200", "a mark that combines with the colon")
         for wrong in ["ann:s3cret", "ann:", "bob:x", "eve:s3cret:with colon", ":"] {
             #expect(try await status(wrong) == "401", "\(wrong)")
         }
