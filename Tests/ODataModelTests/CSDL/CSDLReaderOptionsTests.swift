@@ -122,6 +122,24 @@ struct CSDLReaderOptionsTests {
         #expect(again.schemas == model.schemas, "what is taken as it is can be written")
     }
 
+    @Test(
+        "CSDL 15.2: so are qualifiers and the names in records",
+        arguments: [
+            ("<Annotation Term='A.B' Qualifier=''/>", "Qualifier", "Annotation", ""),
+            ("<Annotation Term='A.B' Qualifier='a#b'/>", "Qualifier", "Annotation", "a#b"),
+            (
+                "<Annotation Term='A.B'><Record><PropertyValue Property='rel@' String='x'/></Record></Annotation>",
+                "Property", "PropertyValue", "rel@"
+            ),
+        ])
+    func annotationNames(content: String, attribute: String, element: String, value: String) throws {
+        let content = "<ComplexType Name='T'>\(content)</ComplexType>"
+        #expect(try parse(content, CSDLReaderOptions()).warnings.isEmpty)
+        #expect(try parse(content, CSDLReaderOptions(names: .warned)).warnings.count == 1)
+        let error = #expect(throws: CSDLError.self) { try parse(content, CSDLReaderOptions(names: .refused)) }
+        #expect(error?.reason == .invalidAttribute(attribute, element: element, value: value))
+    }
+
     @Test("what a decimal or a geo value leaves unstated may be taken for variable")
     func defaults() throws {
         let content = """

@@ -69,7 +69,11 @@ extension CSDLBuilder {
             case .schema, .include:
                 try checkIdentifier(.namespace, of: node, isQualified: true)
                 try checkIdentifier(.alias, of: node)
-            case .annotation: try checkIdentifier(.term, of: node, isQualified: true)
+            case .annotation, .valueAnnotation, .typeAnnotation:
+                try checkIdentifier(.term, of: node, isQualified: true)
+                try checkIdentifier(.qualifier, of: node)
+            case .annotations: try checkIdentifier(.qualifier, of: node)
+            case .propertyValue: try checkIdentifier(.property, of: node)
             case .entityType, .complexType, .enumType, .typeDefinition, .property, .navigationProperty, .member,
                 .action,
                 .function, .parameter, .term, .entityContainer, .entitySet, .singleton, .actionImport, .functionImport,
