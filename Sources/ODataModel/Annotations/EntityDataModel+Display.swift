@@ -64,8 +64,8 @@ extension EntityDataModel {
     public func property(_ path: String, of type: QualifiedName) -> Property? {
         var shape = shape(type)
         var found: Property?
-        for segment in path.split(separator: "/").map(String.init) {
-            if segment.contains("."), let cast = QualifiedName(segment), let derived = self.shape(cast) {
+        for segment in path.parts(between: "/").map(String.init) {
+            if let cast = QualifiedName(segment), let derived = self.shape(cast) {
                 shape = derived
                 continue
             }

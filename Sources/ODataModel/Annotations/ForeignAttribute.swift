@@ -60,16 +60,14 @@ struct ForeignAttribute: Hashable {
     static let mode = "Mode"
 
     private static func parse(_ term: String) -> ForeignAttribute? {
-        if term.utf8.first == UInt8(ascii: "{") {
-            guard let end = term.lastIndex(of: "}") else { return nil }
-            return ForeignAttribute(
-                namespace: String(term[term.index(after: term.startIndex)..<end]),
-                name: String(term[term.index(after: end)...]))
+        if term.begins(with: "{") {
+            guard let (namespace, name) = term.rest(behind: "{")?.halves(atLast: "}") else { return nil }
+            return ForeignAttribute(namespace: String(namespace), name: String(name))
         }
         guard let colon = term.utf8.firstIndex(of: UInt8(ascii: ":")),
             let namespace = namespaces[String(term[..<colon])]
         else { return nil }
-        return ForeignAttribute(namespace: namespace, name: String(term[term.index(after: colon)...]))
+        return ForeignAttribute(namespace: namespace, name: String(term[term.utf8.index(after: colon)...]))
     }
 
     var term: String {

@@ -50,8 +50,7 @@ enum SAPAttributes {
 
     /// The name after `sap:` or `gp:`; `nil` for other terms.
     static func name(of term: String) -> String? {
-        for prefix in ["sap:", "gp:"] where term.hasPrefix(prefix) { return String(term.dropFirst(prefix.count)) }
-        return nil
+        (term.rest(behind: "sap:") ?? term.rest(behind: "gp:")).map(String.init)
     }
 
     static func isTrue(_ text: String) -> Bool { text.lowercased() == "true" || text == "1" || text == "X" }

@@ -16,8 +16,7 @@ struct CSDLNameMap {
 
     /// A type as metadata names it, such as `Collection(NS.Type)`.
     func type(_ text: String) -> String {
-        text.hasPrefix("Collection(") && text.hasSuffix(")")
-            ? "Collection(\(name(text.dropFirst(11).dropLast())))" : name(text)
+        text.collectionElement.map { "Collection(\(name($0)))" } ?? name(text)
     }
 
     /// A path with the namespaces in its segments replaced: those of type casts, of terms, and of the argument
@@ -62,23 +61,16 @@ struct CSDLNameMap {
 
     private func segment(_ text: String) -> String {
         if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
-            let (term, qualifier) = text[text.index(after: at)...].termAndQualifier
+            let (term, qualifier) = text[text.utf8.index(after: at)...].termAndQualifier
             return text[...at] + name(term) + (qualifier.map { "#\($0)" } ?? "")
         }
-        guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.hasSuffix(")") else {
+        guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.ends(with: ")") else {
             return name(text)
         }
-        let arguments = text[text.utf8.index(after: parenthesis)...].dropLast()
-        let types = arguments.split(separator: ",", omittingEmptySubsequences: false).map { type(String($0)) }
+        let arguments = text[text.utf8.index(after: parenthesis)...].utf8.dropLast()
+        let types = arguments.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+            type(String(Substring($0)))
+        }
         return "\(name(text[..<parenthesis]))(\(types.joined(separator: ",")))"
-    }
-}
-
-extension StringProtocol {
-    /// A term and its qualifier, as `term#qualifier` has them in JSON and in paths (OData CSDL JSON 4.01, 14.2). An empty
-    /// qualifier, which the standard does not have, is one too.
-    var termAndQualifier: (term: SubSequence, qualifier: SubSequence?) {
-        guard let hash = utf8.dropFirst().firstIndex(of: UInt8(ascii: "#")) else { return (self[...], nil) }
-        return (self[..<hash], self[utf8.index(after: hash)...])
     }
 }

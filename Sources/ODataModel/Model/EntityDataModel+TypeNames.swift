@@ -4,9 +4,9 @@ extension EntityDataModel {
     ///
     /// - Returns: ``TypeReference/untyped(_:)`` with the name when the model declares no such type.
     public func typeReference(_ name: some StringProtocol) -> TypeReference {
-        guard name.hasPrefix("Collection("), name.hasSuffix(")") else { return elementType(String(name)) }
+        guard let element = name.collectionElement else { return elementType(String(name)) }
         // There are no collections of collections: one within is a name that no model declares.
-        return .collection(elementType(String(name.dropFirst(11).dropLast())))
+        return .collection(elementType(String(element)))
     }
 
     private func elementType(_ text: String) -> TypeReference {
@@ -23,20 +23,18 @@ extension EntityDataModel {
     /// The type named by `@odata.type` in a payload: a fragment of the metadata URL, where built-in types
     /// may go without `Edm.` (OData JSON Format 4.01, 4.6.3).
     public func typeReference(fragment text: String) -> TypeReference {
-        var name = text[...]
-        if let hash = text.lastIndex(of: "#") { name = text[text.index(after: hash)...] }
-        let isCollection = name.hasPrefix("Collection(") && name.hasSuffix(")")
-        if isCollection { name = name.dropFirst(11).dropLast() }
-        let element = typeReference(name.contains(".") ? String(name) : "Edm." + name)
-        return isCollection ? .collection(element) : element
+        let stated = text.halves(atLast: "#")?.behind ?? text[...]
+        let name = stated.collectionElement ?? stated
+        let element = typeReference(name.utf8.contains(UInt8(ascii: ".")) ? name : "Edm." + name)
+        return stated.collectionElement == nil ? element : .collection(element)
     }
 
     /// A dotted name with a schema's alias replaced by its namespace.
     private func resolvingAlias(in name: String) -> String {
-        guard let dot = name.lastIndex(of: ".") else { return name }
-        let prefix = name[..<dot]
-        guard let schema = schemas.first(where: { $0.alias.map { $0 == prefix } ?? false }) else { return name }
-        return schema.namespace + name[dot...]
+        guard let (prefix, rest) = name.halves(atLast: "."),
+            let schema = schemas.first(where: { $0.alias.map { $0 == prefix } ?? false })
+        else { return name }
+        return "\(schema.namespace).\(rest)"
     }
 }
 

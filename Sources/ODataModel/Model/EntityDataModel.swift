@@ -264,7 +264,7 @@ public final class EntityDataModel: Sendable {
     public func targetSet(of source: String, path: String, target: QualifiedName) -> EntitySet? {
         let bindings = entitySet(source)?.bindings ?? singleton(source)?.bindings ?? []
         if let binding = bindings.first(where: { $0.path == path }) {
-            return entitySet(binding.target.split(separator: "/").last.map(String.init) ?? binding.target)
+            return entitySet(binding.target.parts(between: "/").last.map(String.init) ?? binding.target)
         }
         let candidates = container.entitySets.filter { isType(target, $0.type) || isType($0.type, target) }
         return candidates.count == 1 ? candidates[0] : nil

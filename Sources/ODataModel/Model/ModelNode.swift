@@ -47,11 +47,10 @@ public struct ModelNode: Sendable {
 
     /// What the element stands in; `nil` for a schema.
     public var parent: ModelNode? {
-        if let slash = path.lastIndex(of: "/") { return model.node(at: String(path[..<slash])) }
+        if let owner = path.halves(atLast: "/")?.before { return model.node(at: String(owner)) }
         if case .schema = element { return nil }
-        let name = path.prefix { $0 != "(" }
-        guard let dot = name.lastIndex(of: ".") else { return nil }
-        return model.node(at: String(path[..<dot]))
+        let name = Substring(path.utf8.prefix { $0 != UInt8(ascii: "(") })
+        return name.halves(atLast: ".").flatMap { model.node(at: String($0.before)) }
     }
 
     /// The annotations on the element.
@@ -131,8 +130,8 @@ extension EntityDataModel {
         let schemaNodes = nodes
         var node = schemaNodes.first { $0.path == first }
         if node == nil {
-            let candidates = schemaNodes.filter { first.hasPrefix($0.path + ".") }.flatMap(\.children)
-            node = candidates.first { $0.path == first } ?? candidates.first { $0.path.hasPrefix(first + "(") }
+            let candidates = schemaNodes.filter { first.begins(with: $0.path + ".") }.flatMap(\.children)
+            node = candidates.first { $0.path == first } ?? candidates.first { $0.path.begins(with: first + "(") }
         }
         for segment in segments.dropFirst() {
             let path = node.map { "\($0.path)/\(segment)" }

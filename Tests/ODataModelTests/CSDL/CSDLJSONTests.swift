@@ -102,6 +102,50 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
+    @Test("names may begin with what combines with the separator before them, and end with what combines with the next")
+    func combiningNames() throws {
+        // U+FF9E and U+0D4E are letters (15.2), and one character with what stands before or behind.
+        let (mark, lead) = ("\u{FF9E}n", "n\u{0D4E}")
+        let text = """
+            {"$Version":"4.01","$EntityContainer":"S.\(mark).C","S.\(mark)":{"$Alias":"\(mark)A",
+            "\(mark)E":{"$Kind":"EnumType","\(mark)M":1,"\(lead)":2},"\(mark)Tag":{"$Kind":"Term","$Type":"\(mark)A.\(mark)E"},
+            "\(lead)":{"$Kind":"EntityType","$Key":["\(mark)ID"],"\(mark)ID":{"@\(mark)A.\(mark)Tag#\(mark)":"\(mark)M"},
+              "\(lead)@\(mark)A.\(mark)Tag":"\(lead)","\(lead)":{"$Collection":true,"$Type":"\(mark)A.\(mark)T"},
+              "@\(mark)A.\(mark)Rec":{"@type":"#\(mark)A.\(mark)T","\(lead)":1,"\(lead)@\(mark)A.\(mark)Tag#\(mark)":"\(mark)M",
+                "@\(mark)A.\(mark)Tag":"\(mark)M"}},
+            "\(mark)T":{"$Kind":"ComplexType"},
+            "C":{"$Kind":"EntityContainer","\(mark)s":{"$Collection":true,"$Type":"\(mark)A.\(lead)"}},
+            "$Annotations":{"\(mark)A.\(lead)/\(mark)ID":{"@\(mark)A.\(mark)Tag#q":"\(lead)"}}}}
+            """
+        let result = try CSDLReader.parse(
+            Array(text.utf8), options: CSDLReaderOptions(terms: .warned, names: .refused, facets: .strict))
+        let model = result.model
+        #expect(result.warnings.map(\.message).filter { !$0.contains("Rec is not declared") } == [])
+        let type = try #require(model.shape(QualifiedName("S.\(mark)", lead)))
+        #expect(type.property(lead)?.type == .collection(.complex(QualifiedName("S.\(mark)", "\(mark)T"))))
+        #expect(
+            type.property("\(mark)ID")?.annotations.map(\.value)
+                == ["\(mark)M", lead].map { .constant(kind: "EnumMember", text: "S.\(mark).\(mark)E/\($0)") })
+        #expect(model.node(at: "S.\(mark).\(lead)/\(mark)ID")?.parent?.path == "S.\(mark).\(lead)")
+        #expect(model.typeReference(fragment: "#Collection(\(mark)A.\(mark)T)") == type.property(lead)?.type)
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
+    }
+
+    @Test("what XML includes twice is included once, with all that is said of it")
+    func includedTwice() throws {
+        let xml = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:Reference Uri="u">
+            <edmx:Include Namespace="V" x="1"/><edmx:Include Namespace="V" x="2"><Annotation Term="V.T"
+            xmlns="http://docs.oasis-open.org/odata/ns/edm" String="t"/></edmx:Include></edmx:Reference>
+            <edmx:DataServices><Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"/></edmx:DataServices>
+            </edmx:Edmx>
+            """
+        let once = try CSDLReader.read(CSDLWriter.json(try CSDLReader.read(xml: Array(xml.utf8))))
+        #expect(once.references.map { $0.includes.map(\.annotations.count) } == [[1]])
+        #expect(try CSDLReader.read(CSDLWriter.json(once)).references == once.references)
+    }
+
     @Test("a point in time has the same precision again, stated or not, also of a type of V2")
     func timestamps() throws {
         let text = """

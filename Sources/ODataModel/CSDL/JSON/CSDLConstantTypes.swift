@@ -56,7 +56,7 @@ extension CSDLBuilder {
 
     /// An expression with its constants made what the type says; as it is where the type is not known.
     func typed(_ expression: AnnotationExpression, _ type: String?) -> AnnotationExpression {
-        let element = type.map { $0.hasPrefix("Collection(") ? String($0.dropFirst(11).dropLast()) : $0 }
+        let element = type.map { $0.collectionElement.map(String.init) ?? $0 }
         switch expression {
         case .collection(let items): return .collection(items.map { typed($0, element) })
         case .record(let stated, let properties):
@@ -110,7 +110,7 @@ extension CSDLBuilder {
     /// The members of an enumeration as XML has them, each with its type; `nil` for a number, which no member is.
     private func member(_ kind: String, _ text: String, _ type: String) -> AnnotationExpression? {
         guard kind == "String" else { return nil }
-        let names = text.split(separator: ",").map { $0.drop { $0 == " " } }
+        let names = text.parts(between: ",").map { $0.drop { $0 == " " } }
         guard !names.isEmpty, names.allSatisfy({ $0.utf8.first.map { $0 > 0x39 } ?? false }) else { return nil }
         return .constant(kind: "EnumMember", text: names.map { "\(type)/\($0)" }.joined(separator: " "))
     }

@@ -49,7 +49,7 @@ extension CSDLJSONOutput {
         case .record(let type, let properties):
             json.beginObject()
             if let type {
-                let source = type.lastIndex(of: ".").flatMap { sources[String(type[..<$0])] } ?? ""
+                let source = type.halves(atLast: ".").flatMap { sources[String($0.before)] } ?? ""
                 member(model.version < .v401 ? "@odata.type" : "@type", "\(source)#\(names.name(type))")
             }
             var written: Set<String> = []
@@ -72,12 +72,12 @@ extension CSDLJSONOutput {
 
     /// Members lose their type, which the term tells; as an operand, nothing does.
     private mutating func write(enumMember text: String, isOperand: Bool) {
-        let members = text.split(separator: " ").map { $0.split(separator: "/", maxSplits: 1) }
-        let value = members.map { String($0.last ?? "") }.joined(separator: ",")
-        guard isOperand, let first = members.first, first.count > 1 else { return json.string(value) }
+        let members = text.parts(between: " ").map { $0.halves(atLast: "/") ?? ("", $0) }
+        let value = members.map { String($0.behind) }.joined(separator: ",")
+        guard isOperand, let type = members.first?.before, !type.isEmpty else { return json.string(value) }
         json.beginObject()
         member("$Cast", value)
-        member("$Type", names.name(first[0]))
+        member("$Type", names.name(type))
         json.endObject()
     }
 
@@ -90,9 +90,9 @@ extension CSDLJSONOutput {
         for (name, text) in attributes.sorted(by: { $0.key < $1.key }) {
             switch name {
             case "Type":
-                let isCollection = text.hasPrefix("Collection(") && text.hasSuffix(")")
-                flag("$Collection", isCollection)
-                let type = isCollection ? String(text.dropFirst(11).dropLast()) : text
+                let element = text.collectionElement
+                flag("$Collection", element != nil)
+                let type = element.map(String.init) ?? text
                 if type != "Edm.String" { member("$Type", names.name(type)) }
             case "MaxLength", "Precision", "Scale", "SRID":
                 json.key("$" + name)
@@ -120,7 +120,7 @@ extension CSDLJSONOutput {
 extension CSDLNameMap {
     /// The name of a record property or of an annotation on it, such as `Name@NS.Term#Q@NS.Other`.
     func annotationKey(_ key: String) -> String {
-        let parts = key.split(separator: "@", omittingEmptySubsequences: false)
+        let parts = key.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).map { Substring($0) }
         guard parts.count > 1 else { return key }
         let terms = parts.dropFirst().map { part in
             let (term, qualifier) = part.termAndQualifier

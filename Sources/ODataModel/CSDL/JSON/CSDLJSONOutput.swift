@@ -105,8 +105,16 @@ struct CSDLJSONOutput {
             json.beginObject()
             let references = byURI[uri] ?? []
             var includes: [CSDLReference.Include] = []
-            for include in references.flatMap(\.includes) where !includes.contains(include) {
-                includes.append(include)
+            for include in references.flatMap(\.includes) {
+                // Once as well: JSON may have no word for what tells one from the other.
+                let isSame = { (other: CSDLReference.Include) in
+                    other.namespace == include.namespace && other.alias == include.alias
+                }
+                if let known = includes.firstIndex(where: isSame) {
+                    includes[known].annotations += include.annotations
+                } else {
+                    includes.append(include)
+                }
             }
             if !includes.isEmpty {
                 json.key("$Include")
@@ -469,7 +477,6 @@ struct CSDLJSONOutput {
 
     /// A set of the same container needs no path.
     private func local(_ target: String, in container: EntityContainer) -> String {
-        let prefix = "\(container.name)/"
-        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : names.path(target)
+        target.rest(behind: "\(container.name)/").map(String.init) ?? names.path(target)
     }
 }

@@ -27,12 +27,11 @@ extension CSDLJSONParser {
     mutating func annotations(_ members: [Int], _ owners: AnnotationOwners) throws(CSDLError) {
         for member in members {
             let key = tree.nodes[member].key
-            let name = key[key.index(after: key.lastIndex(of: "@") ?? key.startIndex)...]
-            let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let (term, qualifier) = (key.halves(atLast: "@")?.behind ?? key[...]).termAndQualifier
             try checkDepth(member)
             begin(.annotation, at: member)
-            content.attribute(.term, parts.first.map(String.init) ?? "")
-            if parts.count > 1 { content.attribute(.qualifier, String(parts[1])) }
+            content.attribute(.term, String(term))
+            if let qualifier { content.attribute(.qualifier, String(qualifier)) }
             try value(of: member)
             try annotations(owners[key] ?? [], owners)
             content.end()
@@ -105,7 +104,7 @@ extension CSDLJSONParser {
         if name == "Cast", case .string(let text) = tree.nodes[operand].value, let type = tree.string(node, "$Type"),
             enumTypes.contains(type)
         {
-            let members = text.split(separator: ",").map { "\(type)/\($0)" }
+            let members = text.parts(between: ",").map { "\(type)/\($0)" }
             return leaf(.enumMember, members.joined(separator: " "), at: node)
         }
         let element = CSDLName(name)
@@ -143,13 +142,12 @@ extension CSDLJSONParser {
     private mutating func record(_ node: Int) throws(CSDLError) {
         begin(.record, at: node)
         if let type = tree.string(node, "@type") ?? tree.string(node, "@odata.type") {
-            let hash = type.lastIndex(of: "#")
-            content.attribute(.type, hash.map { String(type[type.index(after: $0)...]) } ?? type)
+            content.attribute(.type, type.halves(atLast: "#").map { String($0.behind) } ?? type)
         }
         let owners = annotationOwners(of: node)
         for member in tree.children(node) {
             let key = tree.nodes[member].key
-            guard !key.contains("@") else { continue }
+            guard !key.utf8.contains(UInt8(ascii: "@")) else { continue }
             begin(.propertyValue, at: member)
             content.attribute(.property, key)
             try value(of: member)

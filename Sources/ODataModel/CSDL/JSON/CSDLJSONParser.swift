@@ -78,8 +78,8 @@ struct CSDLJSONParser {
             for reference in tree.children(references) { try self.reference(reference) }
         }
         begin(.dataServices, at: 0)
-        if !version.hasPrefix("4") { content.attribute(.dataServiceVersion, version) }
-        for node in tree.children(0) where !tree.nodes[node].key.hasPrefix("$") { try schema(node) }
+        if version.utf8.first != UInt8(ascii: "4") { content.attribute(.dataServiceVersion, version) }
+        for node in tree.children(0) where tree.nodes[node].key.utf8.first != UInt8(ascii: "$") { try schema(node) }
         content.end()
         content.end()
     }
@@ -127,7 +127,7 @@ struct CSDLJSONParser {
         try annotations(of: node)
         for child in tree.children(node) {
             let key = tree.nodes[child].key
-            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard key.isOwnName else { continue }
             switch tree.nodes[child].value {
             case .array: for overload in tree.children(child) { try operation(overload, name: key) }
             case .object: try schemaChild(child, name: key)
@@ -206,7 +206,7 @@ struct CSDLJSONParser {
         let owners = annotationOwners(of: node)
         for child in tree.children(node) {
             let key = tree.nodes[child].key
-            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard key.isOwnName else { continue }
             guard tree.isObject(child) else {
                 throw error(
                     .invalidAttribute(key, element: tree.nodes[node].key, value: tree.text(child) ?? "…"), at: child,
@@ -239,7 +239,7 @@ struct CSDLJSONParser {
         try attribute(.containsTarget, node, "$ContainsTarget")
         if let constraints = tree.member(node, "$ReferentialConstraint") {
             let owners = annotationOwners(of: constraints)
-            for constraint in tree.children(constraints) where !tree.nodes[constraint].key.contains("@") {
+            for constraint in tree.children(constraints) where tree.nodes[constraint].key.isOwnName {
                 begin(.referentialConstraint, at: constraint)
                 content.attribute(.property, tree.nodes[constraint].key)
                 content.attribute(.referencedProperty, tree.text(constraint) ?? "")
@@ -266,7 +266,7 @@ struct CSDLJSONParser {
         let owners = annotationOwners(of: node)
         for member in tree.children(node) {
             let key = tree.nodes[member].key
-            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard key.isOwnName else { continue }
             begin(.member, at: member)
             content.attribute(.name, key)
             content.attribute(.value, tree.text(member) ?? "")
@@ -341,7 +341,7 @@ struct CSDLJSONParser {
         let owners = annotationOwners(of: node)
         for child in tree.children(node) {
             let key = tree.nodes[child].key
-            guard !key.contains("@"), !key.hasPrefix("$") else { continue }
+            guard key.isOwnName else { continue }
             guard tree.isObject(child) else {
                 throw error(
                     .invalidAttribute(key, element: "EntityContainer", value: tree.text(child) ?? "…"), at: child,
@@ -395,5 +395,12 @@ extension CSDLError {
         self.init(
             reason: reason, line: error.position.line, column: error.position.column, expected: error.expected,
             source: source)
+    }
+}
+
+extension String {
+    /// Whether a member is what the document itself has named: neither an annotation nor a word of CSDL.
+    fileprivate var isOwnName: Bool {
+        !utf8.contains(UInt8(ascii: "@")) && utf8.first != UInt8(ascii: "$")
     }
 }

@@ -122,11 +122,9 @@ extension CSDLBuilder {
 extension CSDLReference.IncludeAnnotations {
     /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
     fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
-        guard let dot = annotation.term.lastIndex(of: "."), annotation.term[..<dot] == termNamespace else {
-            return false
-        }
+        guard let (namespace, _) = annotation.term.halves(atLast: "."), namespace == termNamespace else { return false }
         if let qualifier, annotation.qualifier != qualifier { return false }
-        if let targetNamespace { return target.hasPrefix(targetNamespace + ".") }
+        if let targetNamespace { return target.begins(with: targetNamespace + ".") }
         return true
     }
 }

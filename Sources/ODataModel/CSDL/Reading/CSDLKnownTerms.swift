@@ -31,8 +31,7 @@ struct CSDLKnownTerms {
     /// Whether a term is declared, or may be where nobody has looked.
     mutating func isKnown(_ term: String) -> Bool {
         if declared.contains(term) { return true }
-        guard let dot = term.lastIndex(of: ".") else { return false }
-        let namespace = String(term[..<dot])
+        guard let namespace = term.halves(atLast: ".").map({ String($0.before) }) else { return false }
         guard !declaredNamespaces.contains(namespace) else { return false }
         if CSDLReference.isStandard(namespace) {
             if resolvesStandard, !missingVocabularies.contains(namespace) { missingVocabularies.append(namespace) }
@@ -88,7 +87,10 @@ extension CSDLBuilder {
         _ attribute: CSDLName, of node: Node, isQualified: Bool = false
     ) throws(CSDLError) {
         guard let name = document.attribute(node, attribute) else { return }
-        let parts = isQualified ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
+        let parts =
+            isQualified
+            ? name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
+            : [name[...]]
         guard !parts.allSatisfy(\.isSimpleIdentifier) else { return }
         guard options.names == .warned else {
             throw document.error(

@@ -41,9 +41,9 @@ struct CSDLNameResolver {
 
     /// The type with a name; the flag tells whether it is known.
     func type(_ text: String) -> (type: TypeReference, isKnown: Bool) {
-        guard text.hasPrefix("Collection("), text.hasSuffix(")") else { return elementType(text) }
+        guard let name = text.collectionElement else { return elementType(text) }
         // A collection of collections is no type of OData, and is not known as one.
-        let (element, isKnown) = elementType(String(Substring(text.utf8.dropFirst(11).dropLast())))
+        let (element, isKnown) = elementType(String(name))
         return (.collection(element), isKnown)
     }
 

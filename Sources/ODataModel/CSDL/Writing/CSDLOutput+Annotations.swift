@@ -73,7 +73,7 @@ extension CSDLOutput {
         var index = 0
         while index < properties.count {
             let property = properties[index]
-            guard !property.name.hasPrefix("@") else {
+            guard property.name.utf8.first != UInt8(ascii: "@") else {
                 write(properties.annotation(at: &index, on: ""))
                 continue
             }
@@ -81,7 +81,7 @@ extension CSDLOutput {
             xml.begin("PropertyValue")
             xml.attribute("Property", property.name)
             writeValue(property.value)
-            while index < properties.count, properties[index].name.hasPrefix(property.name + "@") {
+            while index < properties.count, properties[index].name.begins(with: property.name + "@") {
                 write(properties.annotation(at: &index, on: property.name))
             }
             xml.end()
@@ -95,11 +95,11 @@ extension [AnnotationExpression.RecordProperty] {
     /// An index that stands at none is passed over: the annotation then has the whole name as its term.
     func annotation(at index: inout Int, on owner: String) -> Annotation {
         let name = self[index].name
-        let (term, qualifier) = name.dropFirst(owner.count + 1).termAndQualifier
+        let (term, qualifier) = (name.rest(behind: owner + "@") ?? name[...]).termAndQualifier
         var annotation = Annotation(
             term: term.isEmpty ? name : String(term), qualifier: qualifier.map(String.init), value: self[index].value)
         index += 1
-        while index < count, self[index].name.hasPrefix(name + "@") {
+        while index < count, self[index].name.begins(with: name + "@") {
             annotation.annotations.append(self.annotation(at: &index, on: name))
         }
         return annotation

@@ -136,7 +136,7 @@ extension CSDLOutput {
         xml.begin("FunctionImport")
         xml.attribute("Name", operationImport?.name ?? operation.name.name)
         xml.attribute("ReturnType", returnType)
-        xml.attribute("EntitySet", operationImport?.entitySet?.split(separator: "/").last.map(String.init))
+        xml.attribute("EntitySet", operationImport?.entitySet?.parts(between: "/").last.map(String.init))
         xml.attribute("EntitySetPath", operation.entitySetPath)
         if operation.isBound { xml.attribute("IsBindable", "true") }
         xml.attribute("IsComposable", operation.isComposable, unless: false)

@@ -95,7 +95,7 @@ struct GeneratedAssociations {
         var seen: Set<[String]> = []
         for set in model.container.entitySets {
             for binding in set.bindings {
-                let segments = binding.path.split(separator: "/").map(String.init)
+                let segments = binding.path.parts(between: "/").map(String.init)
                 guard let property = segments.last, segments.count <= 2,
                     let target = model.entitySet(binding.target)?.name
                 else { continue }
