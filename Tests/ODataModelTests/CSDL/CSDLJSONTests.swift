@@ -102,6 +102,40 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
+    /// Documents are made of them by ``comesBack(content:)``.
+    private static let contents = [
+        #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Read Write"}"#,
+        #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Read\tWrite","@Org.OData.Core.V1.Permissions#q":"a/b"}"#,
+        #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":{"$If":[true,"Read","Read,Write"]}}"#,
+        #""T":{"$Kind":"ComplexType","@A.B":{"$If":[true,{"$Cast":"x y","$Type":"S.E"},{"$Cast":"","$Type":"S.E"}]}},"E":{"$Kind":"EnumType","x":1}"#,
+        #""T":{"$Kind":"ComplexType","@A.B":{"$Eq":[{"$Cast":"x","$Type":"S.E","@C.D":1},{"$Cast":"5","$Type":"S.E"}]}},"E":{"$Kind":"EnumType","x":1}"#,
+        #""W":{"$Kind":"Term","$Type":"S.E","$Collection":true},"E":{"$Kind":"EnumType","A":0},"T":{"$Kind":"ComplexType","@S.W":["A, B",""],"@S.W#q":["A\u00a0,B"]}"#,
+        #""W":{"$Kind":"Term","$Type":"Edm.PropertyPath","$Collection":true},"T":{"$Kind":"ComplexType","@S.W":["a",{"$Path":"b"},""," c "]}"#,
+        #""W":{"$Kind":"Term","$Type":"Edm.Guid","$Collection":true},"T":{"$Kind":"ComplexType","@S.W":["a\n"," b","\u00a0","\u3000c"]}"#,
+        #""W":{"$Kind":"Term","$Type":"S.D","$Collection":true},"D":{"$Kind":"TypeDefinition","$UnderlyingType":"Edm.Duration"},"T":{"$Kind":"ComplexType","@S.W":["P1D "]}"#,
+        #""T":{"$Kind":"ComplexType","P":{"$Unicode":true},"Q":{"$Collection":true,"$Type":"S.E","$Nullable":true}},"E":{"$Kind":"EntityType"}"#,
+        #""F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","$Collection":true,"$Type":"S.E","$Nullable":true}],"$ReturnType":{"$Type":"S.E","$Collection":true,"$Nullable":true}}],"E":{"$Kind":"EntityType"}"#,
+        #""C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"S.E","$NavigationPropertyBinding":{"N":"S.C/Es","S.E/N":"Es","Z.E/N":"Z.C/Es"}},"Fi":{"$Function":"S.F","$EntitySet":"S.C/Es"}},"E":{"$Kind":"EntityType"}"#,
+        #""T":{"$Kind":"ComplexType","@S.W":1,"@Z.W":2,"@S.W@S.W":1,"@S.W@Z.W":2,"@A.B":{"@S.W":1,"@Z.W":2,"x":1,"x@S.W":1,"x@Z.W":2,"x@Z.W@A.B":5}}"#,
+        #""T":{"$Kind":"ComplexType","@A.B":{"$Eq":[1,2],"@S.W":1,"@Z.W":2}}"#,
+        #""T":{"$Kind":"ComplexType","@A.B":0},"W":{"$Kind":"Term"},"$Annotations":{"S.T":{"@A.B":1},"Z.T":{"@A.B":2,"@A.C":1},"S.W":{"@A.B":1},"Z.W":{"@A.B":2,"@A.C":1}}"#,
+        #""@A.B":0,"F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","@A.B":1}],"$ReturnType":{"@A.B":2},"@A.B":3}],"$Annotations":{"S":{"@A.B":1},"S.F":{"@A.B":1},"Z.F":{"@A.C":2},"S.F/x":{"@A.B":1},"S.F/$ReturnType":{"@A.B":1},"S.F(Edm.String)":{"@A.B":1},"Z.F(Edm.String)/x":{"@A.D":1}}"#,
+    ]
+
+    @Test("what JSON says comes back, of JSON and of XML", arguments: contents)
+    func comesBack(content: String) throws {
+        let model = try CSDLReader.read(Array(#"{"$Version":"4.01","S":{"$Alias":"Z",\#(content)}}"#.utf8))
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
+    }
+
+    @Test("a length without limit, which JSON cannot state, is a facet that cannot be")
+    func maxLength() throws {
+        let text = Array(#"{"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","P":{"$MaxLength":"max"}}}}"#.utf8)
+        #expect(try CSDLReader.parse(text).warnings.count == 1)
+        #expect(throws: CSDLError.self) { try CSDLReader.parse(text, options: CSDLReaderOptions(facets: .strict)) }
+    }
+
     @Test("names may begin with what combines with the separator before them, and end with what combines with the next")
     func combiningNames() throws {
         // U+FF9E and U+0D4E are letters (15.2), and one character with what stands before or behind.

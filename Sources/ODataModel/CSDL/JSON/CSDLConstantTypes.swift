@@ -98,20 +98,48 @@ extension CSDLBuilder {
         switch primitive {
         case "Edm.AnnotationPath", "Edm.AnyPropertyPath", "Edm.ModelElementPath", "Edm.NavigationPropertyPath",
             "Edm.PropertyPath":
-            return kind == "String" ? .path(kind: String(primitive.dropFirst(4)), text: resolver.path(text)) : stated
+            return kind == "String"
+                ? .path(kind: String(primitive.dropFirst(4)), text: resolver.path(text.trimmed)) : stated
         case "Edm.Binary", "Edm.Date", "Edm.DateTimeOffset", "Edm.Duration", "Edm.Guid", "Edm.TimeOfDay":
-            return kind == "String" ? .constant(kind: String(primitive.dropFirst(4)), text: text) : stated
-        case "Edm.Decimal": return .constant(kind: "Decimal", text: text)
-        case "Edm.Double", "Edm.Single": return .constant(kind: "Float", text: text)
+            return kind == "String" ? .constant(kind: String(primitive.dropFirst(4)), text: text.trimmed) : stated
+        case "Edm.Decimal": return .constant(kind: "Decimal", text: text.trimmed)
+        case "Edm.Double", "Edm.Single": return .constant(kind: "Float", text: text.trimmed)
         default: return stated
         }
+    }
+
+    /// Members of an enumeration where the type that is needed tells nothing: JSON says a cast of their names then
+    /// (OData CSDL JSON 4.01, 14.4.5); `nil` for every other expression.
+    func members(
+        _ element: String, _ attributes: [String: String], _ operands: [AnnotationExpression]
+    ) -> AnnotationExpression? {
+        guard element == "Cast", attributes.count == 1, let type = attributes["Type"], operands.count == 1,
+            case .constant(let kind, let text) = operands[0], isEnumeration(type)
+        else { return nil }
+        return member(kind, text, type)
+    }
+
+    private func isEnumeration(_ type: String) -> Bool {
+        guard let name = QualifiedName(type), let declared = resolver.declared[name]?.type else {
+            return StandardVocabularies.isEnumeration(type)
+        }
+        if case .enumeration = declared { return true }
+        return false
     }
 
     /// The members of an enumeration as XML has them, each with its type; `nil` for a number, which no member is.
     private func member(_ kind: String, _ text: String, _ type: String) -> AnnotationExpression? {
         guard kind == "String" else { return nil }
-        let names = text.parts(between: ",").map { $0.drop { $0 == " " } }
-        guard !names.isEmpty, names.allSatisfy({ $0.utf8.first.map { $0 > 0x39 } ?? false }) else { return nil }
+        let names = text.parts(between: ",").map { String($0).trimmed }
+        guard !names.isEmpty, names.allSatisfy(\.isMemberName) else { return nil }
         return .constant(kind: "EnumMember", text: names.map { "\(type)/\($0)" }.joined(separator: " "))
+    }
+}
+
+extension String {
+    /// Whether this may be the name of an enumeration's member, and is no number: without what separates names in XML.
+    var isMemberName: Bool {
+        guard let first = utf8.first, first > UInt8(ascii: "9") else { return false }
+        return utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") }
     }
 }

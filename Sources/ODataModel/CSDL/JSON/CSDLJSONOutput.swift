@@ -176,7 +176,7 @@ struct CSDLJSONOutput {
             json.beginObject()
             member("$Kind", "Term")
             writeType(term.type)
-            writeNullable(term.isNullable, term.type, term.facets)
+            writeNullable(term.isNullable, term.facets)
             member("$BaseTerm", term.baseTerm.map(names.name))
             write(term.facets, type: term.type)
             write(defaultValue: term.defaultValue, term.type)
@@ -249,7 +249,7 @@ struct CSDLJSONOutput {
             json.key(property.name)
             json.beginObject()
             writeType(property.type)
-            writeNullable(property.isNullable, property.type, property.facets)
+            writeNullable(property.isNullable, property.facets)
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
             if property.isConcurrencyToken {
@@ -316,9 +316,7 @@ struct CSDLJSONOutput {
         if name != "Edm.String" { member("$Type", names.name(name)) }
     }
 
-    private mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, _ facets: Facets) {
-        // A collection of entities has no nulls to allow.
-        if case .collection(.entity) = type { return }
+    private mutating func writeNullable(_ isNullable: Bool, _ facets: Facets) {
         flag("$Nullable", isNullable && !facets.isNullabilityUnstated)
     }
 
@@ -402,7 +400,7 @@ struct CSDLJSONOutput {
                 json.beginObject()
                 member("$Name", parameter.name)
                 writeType(parameter.type)
-                writeNullable(parameter.isNullable && isV4, parameter.type, parameter.facets)
+                writeNullable(parameter.isNullable && isV4, parameter.facets)
                 write(parameter.facets, type: parameter.type)
                 write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
@@ -413,7 +411,7 @@ struct CSDLJSONOutput {
             json.key("$ReturnType")
             json.beginObject()
             writeType(type)
-            writeNullable(operation.isReturnNullable && isV4, type, operation.returnFacets)
+            writeNullable(operation.isReturnNullable && isV4, operation.returnFacets)
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()

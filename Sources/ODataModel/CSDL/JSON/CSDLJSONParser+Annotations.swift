@@ -101,12 +101,6 @@ extension CSDLJSONParser {
     }
 
     private mutating func operation(_ name: String, _ operand: Int, _ node: Int) throws(CSDLError) {
-        if name == "Cast", case .string(let text) = tree.nodes[operand].value, let type = tree.string(node, "$Type"),
-            enumTypes.contains(type)
-        {
-            let members = text.parts(between: ",").map { "\(type)/\($0)" }
-            return leaf(.enumMember, members.joined(separator: " "), at: node)
-        }
         let element = CSDLName(name)
         begin(element, at: node, other: element == .other ? name : nil)
         try otherAttribute("Function", node)

@@ -7,8 +7,6 @@ struct CSDLJSONParser {
     let tree: CSDLJSONTree
     var content: CSDLContent
     let source: String?
-    /// The qualified names of the enumeration types, by namespace and by alias.
-    var enumTypes: Set<String> = []
 
     /// Reads a whole document behind what is there already.
     static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
@@ -71,7 +69,6 @@ struct CSDLJSONParser {
         guard let version = tree.string(0, "$Version") else {
             throw error(.notCSDL(root: "an object without $Version"), at: 0, expected: "the member $Version")
         }
-        findEnumTypes()
         begin(.edmx, at: 0)
         content.attribute(.version, version)
         if let references = tree.member(0, "$Reference") {
@@ -82,16 +79,6 @@ struct CSDLJSONParser {
         for node in tree.children(0) where tree.nodes[node].key.utf8.first != UInt8(ascii: "$") { try schema(node) }
         content.end()
         content.end()
-    }
-
-    private mutating func findEnumTypes() {
-        for schema in tree.children(0) where tree.isObject(schema) {
-            let prefixes = [tree.nodes[schema].key, tree.string(schema, "$Alias")]
-            for child in tree.children(schema) where tree.isObject(child) {
-                guard tree.string(child, "$Kind") == "EnumType" else { continue }
-                for case let prefix? in prefixes { enumTypes.insert("\(prefix).\(tree.nodes[child].key)") }
-            }
-        }
     }
 
     private mutating func reference(_ node: Int) throws(CSDLError) {
@@ -297,7 +284,8 @@ struct CSDLJSONParser {
         try attribute(.maxLength, node, "$MaxLength")
         try attribute(.precision, node, "$Precision")
         try attribute(.scale, node, "$Scale")
-        try attribute(.unicode, node, "$Unicode")
+        // That is what it means to leave it out.
+        if tree.boolean(node, "$Unicode") != true { try attribute(.unicode, node, "$Unicode") }
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }

@@ -24,8 +24,21 @@ extension CSDLBuilder {
                 }
             }
         }
-        guard let group, let annotations = targeted.take(child ?? CSDLTargets.itself, of: group) else { return result }
-        return result.isEmpty ? annotations : result + annotations
+        if let group, let annotations = targeted.take(child ?? CSDLTargets.itself, of: group) {
+            result = result.isEmpty ? annotations : result + annotations
+        }
+        return withoutRepeats(result)
+    }
+
+    /// What is said in JSON, each thing once: a namespace and its alias make two names of one, which stand beside each
+    /// other as members that JSON may have once. What comes first holds. XML says what it says.
+    func withoutRepeats(_ annotations: [Annotation]) -> [Annotation] { withoutRepeats(annotations) { $0.key } }
+
+    /// The same of whatever has a name.
+    func withoutRepeats<Item>(_ items: [Item], key: (Item) -> String) -> [Item] {
+        guard isJSON, items.count > 1 else { return items }
+        var seen: Set<String> = []
+        return items.filter { seen.insert(key($0)).inserted }
     }
 
     /// `Documentation` of CSDL 1 to 3 as the terms that V4 has for it.
@@ -78,6 +91,7 @@ extension CSDLBuilder {
             for child in document.children(node, named: .annotation) where takesTerm(of: child) {
                 annotation.annotations.append(try readAnnotation(child))
             }
+            annotation.annotations = withoutRepeats(annotation.annotations)
         }
         return annotation
     }
@@ -138,7 +152,12 @@ extension CSDLBuilder {
                 }
             }
             for child in document.children(node) { operands.append(try readExpression(child)) }
-            return .dynamic(element: document.localName(node), attributes: attributes, operands: operands)
+            let element = document.localName(node)
+            guard isJSON else { return .dynamic(element: element, attributes: attributes, operands: operands) }
+            let annotations = withoutRepeats(operands.compactMap(\.annotation))
+            operands = operands.filter { $0.annotation == nil } + annotations.map { .annotation($0) }
+            return members(element, attributes, operands)
+                ?? .dynamic(element: element, attributes: attributes, operands: operands)
         }
     }
 
@@ -159,7 +178,7 @@ extension CSDLBuilder {
             default: warnUnknown(child, in: document.localName(node))
             }
         }
-        return properties
+        return withoutRepeats(properties) { $0.name }
     }
 
     private func constant(_ name: CSDLName, _ text: String) -> AnnotationExpression {
@@ -168,7 +187,7 @@ extension CSDLBuilder {
             return .constant(kind: name.rawValue, text: resolver.path(text))
         }
         // Several members are separated by spaces, each with its type.
-        let members = text.split(whereSeparator: \.isWhitespace).map { resolver.path(String($0)) }
+        let members = text.utf8.split(whereSeparator: \.isXMLSpace).map { resolver.path(String(Substring($0))) }
         return .constant(kind: name.rawValue, text: members.joined(separator: " "))
     }
 
@@ -181,17 +200,27 @@ extension [AnnotationExpression.RecordProperty] {
     /// Appends an annotation on a record (`owner` is empty) or on one of its properties, with the annotations on
     /// it behind it.
     mutating func append(_ annotation: Annotation, to owner: String) {
-        let name = "\(owner)@\(annotation.term)\(annotation.qualifier.map { "#\($0)" } ?? "")"
+        let name = "\(owner)@\(annotation.key)"
         append(.init(name: name, value: annotation.value))
         for nested in annotation.annotations { append(nested, to: name) }
     }
 }
 
+extension Annotation {
+    /// The term and the qualifier, as JSON has them.
+    fileprivate var key: String { qualifier.map { "\(term)#\($0)" } ?? term }
+}
+
+extension UInt8 {
+    /// Whether this is white space in XML (XML 1.0, 2.3), or what XML does not have.
+    fileprivate var isXMLSpace: Bool { self <= 0x20 }
+}
+
 extension String {
     /// Without white space at both ends.
-    fileprivate var trimmed: String {
-        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return String(self[first...last])
+    var trimmed: String {
+        let rest = utf8.drop(while: \.isXMLSpace)
+        guard let last = rest.lastIndex(where: { !$0.isXMLSpace }) else { return "" }
+        return String(Substring(rest[...last]))
     }
 }

@@ -26,6 +26,7 @@ extension CSDLBuilder {
             default: warnUnknown(child, in: "EntityContainer")
             }
         }
+        if isJSON { container.shortenTargets() }
         bindAssociationSets(&container)
         guard let other = schema.container else {
             schema.container = container
@@ -86,7 +87,7 @@ extension CSDLBuilder {
                     path: resolver.path(try required(child, .path, "a navigation property path")),
                     target: resolver.path(try required(child, .target, "an entity set"))))
         }
-        return bindings
+        return withoutRepeats(bindings) { $0.path }
     }
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
@@ -148,5 +149,30 @@ extension CSDLBuilder {
                 ?? result.flatMap { document.attribute($0, .entitySet) },
             httpMethod: method, annotations: annotations)
         return (operation, operationImport)
+    }
+}
+
+extension EntityContainer {
+    /// Sets of the container itself go without its name, as JSON says them (OData CSDL JSON 4.01, 13.4.1).
+    fileprivate mutating func shortenTargets() {
+        for set in entitySets.indices {
+            entitySets[set].bindings = shortened(entitySets[set].bindings)
+        }
+        for singleton in singletons.indices {
+            singletons[singleton].bindings = shortened(singletons[singleton].bindings)
+        }
+        for operation in operationImports.indices {
+            operationImports[operation].entitySet = operationImports[operation].entitySet.map(shortened)
+        }
+    }
+
+    private func shortened(_ bindings: [NavigationPropertyBinding]) -> [NavigationPropertyBinding] {
+        bindings.map { NavigationPropertyBinding(path: $0.path, target: shortened($0.target)) }
+    }
+
+    private func shortened(_ target: String) -> String {
+        var target = target[...]
+        while let rest = target.rest(behind: "\(name)/") { target = rest }
+        return String(target)
     }
 }

@@ -63,11 +63,16 @@ extension CSDLBuilder {
         guard targetsOverloads || all != nil else { return }
         let overload = targetsOverloads ? targeted.group(root: "\(name)(\(operation.signature))") : nil
         for case let group? in [all, overload] {
-            operation.annotations += targeted.share(CSDLTargets.itself, of: group)
+            let own = operation.annotations + targeted.share(CSDLTargets.itself, of: group)
+            operation.annotations = withoutRepeats(own)
             for index in operation.parameters.indices {
-                operation.parameters[index].annotations += takeTargeted(operation.parameters[index].name, group)
+                let parameter = operation.parameters[index]
+                operation.parameters[index].annotations = withoutRepeats(
+                    parameter.annotations + takeTargeted(parameter.name, group))
             }
-            if operation.returnType != nil { operation.returnAnnotations += takeTargeted("$ReturnType", group) }
+            guard operation.returnType != nil else { continue }
+            operation.returnAnnotations = withoutRepeats(
+                operation.returnAnnotations + takeTargeted("$ReturnType", group))
         }
     }
 

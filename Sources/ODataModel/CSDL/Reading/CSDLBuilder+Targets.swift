@@ -86,6 +86,8 @@ extension CSDLBuilder {
         let starts = schemaStarts
         let names = Self.otherNames(schemas)
         var position = 0
+        // Where each target stands that JSON has one place for in a schema, whatever its names.
+        var places: [[Int]: Int] = [:]
         for (group, index, added, node) in targets where !targeted.entries[index].isTaken {
             let entry = targeted.entries[index]
             let root = targeted.root(group)
@@ -97,8 +99,15 @@ extension CSDLBuilder {
             // The schema that the element stands in is the last that begins before it; both come in order.
             while position + 1 < starts.count, starts[position + 1] < node.index { position += 1 }
             guard schemas.indices.contains(position) else { continue }
+            let annotations = Array(entry.annotations[added])
+            if isJSON, let place = places[[position, index]] {
+                let before = schemas[position].externalAnnotations[place].annotations
+                schemas[position].externalAnnotations[place].annotations = withoutRepeats(before + annotations)
+                continue
+            }
+            places[[position, index]] = schemas[position].externalAnnotations.count
             schemas[position].externalAnnotations.append(
-                TargetedAnnotations(target: target, annotations: Array(entry.annotations[added])))
+                TargetedAnnotations(target: target, annotations: withoutRepeats(annotations)))
         }
     }
 

@@ -262,7 +262,8 @@ extension CSDLBuilder {
         let attribute = document.attributes[index]
         switch attribute.name {
         case .maxLength:
-            if document.string(attribute.value).lowercased() == "max" {
+            // JSON has no word for it.
+            if !isJSON, document.string(attribute.value).lowercased() == "max" {
                 facets.isMaxLengthUnlimited = true
             } else {
                 facets.maxLength = try number(attribute, node)

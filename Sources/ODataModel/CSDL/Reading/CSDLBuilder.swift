@@ -128,6 +128,7 @@ struct CSDLBuilder {
                 if index == 0 { schemas.append(schema) } else { included.append(schema) }
             }
         }
+        enter(parts[0])
         keepUnusedTargets(&schemas)
         try checkIdentifiers(
             parts[0].schemas, references: document.children(root).filter { document.name($0) == .reference })
@@ -304,6 +305,7 @@ struct CSDLBuilder {
         schema.annotations = try readAnnotations(node)
         if let group = targeted.group(root: namespace) {
             schema.annotations += targeted.take(CSDLTargets.itself, of: group) ?? []
+            schema.annotations = withoutRepeats(schema.annotations)
         }
         let counts = document.childCounts(node)
         schema.structuredTypes.reserveCapacity(counts.structuredTypes)
