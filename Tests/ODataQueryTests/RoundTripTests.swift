@@ -60,11 +60,25 @@ struct RoundTripTests {
         arguments: [
             String(repeating: "-", count: 64) + "5", String(repeating: "- ", count: 63) + "5", "-(1 has 2)",
             "- 1 in [1]",
-            "s/@t/1", "s/@V.t/1", "s/t/1", "-(1 add 2)", "--5", "-(a)", "- null",
+            "s/@t/1", "s/@V.t/1", "s/t/1", "-(1 add 2)", "--5", "-(a)", "- null", "all/all/1", "s/all/1/F()",
+            "(not)", "(not) add 5", "a/not", "(not) eq 1", "not (in)", "not (in has x)", "not (EQ in [1])",
+            "(a in not) and b", "a in (not)", "not (not)", "not not (and)", "x/min((not true))", "x/f()((a eq b))",
+            "Fn((1 add 2),3)", "Fn(1,(not true))",
         ])
     func numbers(text: String) throws {
         let expression = try Expression(parsing: text)
         #expect(try Expression(parsing: expression.description) == expression, "\(expression.description)")
+    }
+
+    @Test("$count within $expand and $select has the words of V4 in every dialect")
+    func nestedCount() throws {
+        let text = "Orders?$expand=Items($count=true),Ship($expand=Items($count=false))&$select=Items($count=true)"
+        for dialect in [QueryDialect.v4, .v2] {
+            let url = try ODataURL(parsing: text, options: ParsingOptions(dialect: dialect))
+            #expect(
+                try ODataURL(parsing: url.urlEncoded(dialect: dialect), options: ParsingOptions(dialect: dialect))
+                    == url)
+        }
     }
 
     @Test("Random URLs read back to equal trees, in both forms")

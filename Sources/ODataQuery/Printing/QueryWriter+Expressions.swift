@@ -6,12 +6,16 @@ extension QueryWriter {
     mutating func write(_ expression: Expression, minimum: Int = 0) {
         switch expression {
         case .literal(let literal): write(literal)
-        case .path(let steps): write(path: steps)
+        case .path(let steps):
+            // A property of this name is not the operator, whatever comes next.
+            parenthesized(expression.isNamed(["not"])) { $0.write(path: steps) }
         case .alias(let name): write("@\(name)")
         case .unary(.not, let inner):
             parenthesized(Expression.unaryPrecedence < minimum) {
                 $0.write("not ")
-                $0.write(inner, minimum: Expression.unaryPrecedence)
+                // Before one of these words, it would be the name of a property.
+                let isGuarded = inner.leftmost.isNamed(["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "in", "has"])
+                $0.parenthesized(isGuarded) { $0.write(inner, minimum: isGuarded ? 0 : Expression.unaryPrecedence) }
             }
         case .unary(.negate, let inner):
             parenthesized(Expression.unaryPrecedence < minimum) {
@@ -26,15 +30,18 @@ extension QueryWriter {
                 $0.write(right, minimum: symbol.precedence + 1)
             }
         case .membership(let operand, let collection):
-            parenthesized(Expression.membershipPrecedence < minimum) {
+            // Parentheses around what is no list would make one of it.
+            let isNot = collection.isNamed(["not"])
+            parenthesized(isNot || Expression.membershipPrecedence < minimum) {
                 $0.write(operand, minimum: Expression.membershipPrecedence)
                 $0.write(" in ")
                 if case .list(let items) = collection {
                     $0.write("(")
                     $0.list(items) { $0.write($1) }
                     $0.write(")")
+                } else if isNot {
+                    $0.write("not")
                 } else {
-                    // Parentheses here would make a list of it.
                     $0.write(collection, minimum: Expression.unaryPrecedence)
                 }
             }
@@ -72,7 +79,11 @@ extension QueryWriter {
                 write(argument)
             }
         } else {
-            list(arguments) { $0.write($1) }
+            // Of what is no function, an argument may be a key, and is no operation either.
+            let isFunction =
+                name.text == "isdefined" || name.text.utf8.contains(UInt8(ascii: "."))
+                || CanonicalFunction(name: name.text) != nil
+            list(arguments) { $0.write($1, minimum: isFunction ? 0 : .max) }
         }
         write(")")
     }
@@ -92,7 +103,8 @@ extension QueryWriter {
         switch key {
         case .single(let value):
             write("(")
-            write(value)
+            // A key is no operation, unless in parentheses of its own.
+            write(value, minimum: .max)
             write(")")
         case .compound(let parts): write(arguments: parts)
         }
@@ -141,6 +153,7 @@ extension QueryWriter {
     private func mustBeSegment(_ value: Literal, behind steps: ArraySlice<PathStep>) -> Bool {
         switch steps.last {
         case .call?, .filter?, nil: return false
+        case .name(let name)? where steps.count > 1 && ["any", "all"].contains(name.text.lowercased()): break
         case .name(let name)? where steps.count > 1 && name.text.utf8.first != UInt8(ascii: "@"): return false
         default: break
         }
@@ -237,6 +250,21 @@ extension QueryWriter {
 }
 
 extension Expression {
+    /// Whether this is one of some names, and nothing else.
+    fileprivate func isNamed(_ names: [String]) -> Bool {
+        guard case .path(let steps) = self, steps.count == 1, case .name(let name) = steps[0] else { return false }
+        return names.contains(name.text.lowercased())
+    }
+
+    /// What a text begins with that stands behind a unary operator: what binds looser is in parentheses there.
+    fileprivate var leftmost: Expression {
+        switch self {
+        case .binary(let symbol, let left, _) where symbol.precedence >= Self.unaryPrecedence: left.leftmost
+        case .membership(let operand, _): operand.leftmost
+        default: self
+        }
+    }
+
     /// Whether a minus sign before the text would become part of a literal or apply to less than the whole.
     fileprivate var startsLikeANumber: Bool {
         switch self {

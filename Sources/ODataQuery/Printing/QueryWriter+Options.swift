@@ -9,7 +9,7 @@ extension QueryWriter {
             if !isFirst { writer.delimiter("&") }
             isFirst = false
         }
-        forEach(options) { writer, name, body in
+        forEach(options, isNested: false) { writer, name, body in
             separator(&writer)
             writer.write(name)
             writer.delimiter("=")
@@ -26,7 +26,7 @@ extension QueryWriter {
     /// `(name=value;…)`, or nothing when nothing is set.
     mutating func writeNested(_ options: QueryOptions) {
         var isFirst = true
-        forEach(options) { writer, name, body in
+        forEach(options, isNested: true) { writer, name, body in
             writer.write(isFirst ? "(" : ";")
             isFirst = false
             writer.write("\(name)=")
@@ -43,7 +43,8 @@ extension QueryWriter {
     }
 
     private mutating func forEach(
-        _ options: QueryOptions, _ body: (inout QueryWriter, String, (inout QueryWriter) -> Void) -> Void
+        _ options: QueryOptions, isNested: Bool,
+        _ body: (inout QueryWriter, String, (inout QueryWriter) -> Void) -> Void
     ) {
         if let levels = options.levels {
             body(&self, "$levels") { writer in
@@ -58,7 +59,8 @@ extension QueryWriter {
         if let skip = options.skip { body(&self, "$skip") { $0.write(number: skip) } }
         if let top = options.top { body(&self, "$top") { $0.write(number: top) } }
         if let count = options.count {
-            if dialect == .v2 {
+            // Before V4, nothing is nested: what is so has the words of V4.
+            if dialect == .v2, !isNested {
                 body(&self, "$inlinecount") { $0.write(count ? "allpages" : "none") }
             } else {
                 body(&self, "$count") { $0.write(count ? "true" : "false") }
