@@ -63,6 +63,15 @@ struct MultipartBatchTests {
         #expect(read.first?.headers == [BatchHeader("X-One", "a,"), BatchHeader("X-Two", "b")])
     }
 
+    @Test("a body that is empty lines alone is one where its length says so", arguments: ["\n", "\r\n", "\n\n"])
+    func linesAsBody(body: String) throws {
+        let part = BatchRequestPart(
+            method: "POST", url: "A", headers: [BatchHeader("Content-Length", "\(body.utf8.count)")],
+            body: Array(body.utf8))
+        #expect(
+            try MultipartBatch.readRequest(MultipartBatch.writeRequest([part], boundary: "b"), boundary: "b") == [part])
+    }
+
     @Test("what is written reads back the same")
     func roundTrip() throws {
         let requests = [

@@ -274,7 +274,7 @@ struct MultipartReader: Sendable {
         }
         let (headers, bodyStart) = try readHeaders(next, end)
         var body = Array(buffer[bodyStart..<end])
-        if let length = headers.value(of: "Content-Length").flatMap({ Int($0) }), length >= 0, length < body.count,
+        if let length = headers.value(of: "Content-Length").flatMap({ Int($0) }), length >= 0, length <= body.count,
             body[length...].allSatisfy({ $0 == 0x0D || $0 == 0x0A })
         {
             body.removeLast(body.count - length)
