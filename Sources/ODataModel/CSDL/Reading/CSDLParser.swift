@@ -162,12 +162,13 @@ struct CSDLParser {
     private mutating func number(
         of value: UnsafeBufferPointer<UInt8>, _ name: CSDLName, _ address: UnsafePointer<xmlChar>
     ) -> CSDLDocument.Text {
-        guard name != .name else { return content.strings.id(value) }
+        if name == .name { return content.strings.id(value) }
+        // Names share the slots, and more is made of a target than its number.
+        if name == .target { return content.value(value, of: name) }
         let slot = (Int(bitPattern: address) >> 3) & (recent.count - 1)
         if recent[slot] >= 0, content.strings.equals(recent[slot], value) { return recent[slot] }
-        let number = content.value(value, of: name)
-        if name != .target { recent[slot] = number }
-        return number
+        recent[slot] = content.value(value, of: name)
+        return recent[slot]
     }
 
     fileprivate mutating func end() {
