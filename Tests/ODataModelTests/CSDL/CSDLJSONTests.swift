@@ -120,6 +120,11 @@ struct CSDLJSONTests {
         #""T":{"$Kind":"ComplexType","@A.B":{"$Eq":[1,2],"@S.W":1,"@Z.W":2}}"#,
         #""T":{"$Kind":"ComplexType","@A.B":0},"W":{"$Kind":"Term"},"$Annotations":{"S.T":{"@A.B":1},"Z.T":{"@A.B":2,"@A.C":1},"S.W":{"@A.B":1},"Z.W":{"@A.B":2,"@A.C":1}}"#,
         #""@A.B":0,"F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","@A.B":1}],"$ReturnType":{"@A.B":2},"@A.B":3}],"$Annotations":{"S":{"@A.B":1},"S.F":{"@A.B":1},"Z.F":{"@A.C":2},"S.F/x":{"@A.B":1},"S.F/$ReturnType":{"@A.B":1},"S.F(Edm.String)":{"@A.B":1},"Z.F(Edm.String)/x":{"@A.D":1}}"#,
+        #""T":{"$Kind":"ComplexType","@V.b":{"$Cast":"x","$Type":"S.E"},"@V.c":[{"$Cast":"x","$Type":"S.E"}],"@V.d":{"$Not":{"$Cast":"x","$Type":"S.E"}},"@V.e":{"p":{"$Cast":"x","$Type":"S.E"}},"@V.f":{"$LabeledElement":{"$Cast":"x","$Type":"S.E"},"$Name":"L"}},"E":{"$Kind":"EnumType","x":1}"#,
+        #""T":{"$Kind":"ComplexType","@V.b":{"@S.W":1,"@V.c":2,"@Z.W":3,"@Z.W@V.d":4,"@S.W@V.d":5,"x":1,"x@S.W":1,"x@V.c":2,"x@Z.W":3,"x@Z.W@V.d":4}}"#,
+        #""T":{"$Kind":"ComplexType","@V.b":{"$Null":null,"$Function":"S.F"},"@V.c":{"$Cast":1,"$Unicode":"x","$Type":"Edm.String"},"P":{"$Unicode":1},"Q":{"$Unicode":"true"}}"#,
+        #""T":{"$Kind":"ComplexType","N":{"$Kind":"NavigationProperty","$Type":"Collection(S.E)"}},"E":{"$Kind":"EntityType"}"#,
+        #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Z.E","@A.B":{"$Not":{"$Cast":"Z.E","$Type":"S.En"}}},"En":{"$Kind":"EnumType"}"#,
     ]
 
     @Test("what JSON says comes back, of JSON and of XML", arguments: contents)
@@ -127,6 +132,30 @@ struct CSDLJSONTests {
         let model = try CSDLReader.read(Array(#"{"$Version":"4.01","S":{"$Alias":"Z",\#(content)}}"#.utf8))
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
+    }
+
+    @Test("what is included twice is so once, with all that is said of it")
+    func includedTwiceInJSON() throws {
+        let text =
+            #"{"$Version":"4.01","$Reference":{"http://h/a":{"$Include":[{"$Namespace":"A","$Alias":"X","@A.B":1},{"$Namespace":"A"},{"$Namespace":"A","$Alias":"X","@A.B":2,"@A.C":3}]}},"S":{}}"#
+        let model = try CSDLReader.parse(Array(text.utf8), options: CSDLReaderOptions(references: .ignored)).model
+        let includes = model.references[0].includes
+        #expect(includes.map(\.alias) == ["X", nil])
+        #expect(includes[0].annotations.map(\.term) == ["A.B", "A.C"])
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).references == model.references)
+    }
+
+    @Test(
+        "a version that nobody knows is read as the newest, and parameters of versions before 4 say nothing of null",
+        arguments: [
+            ("8.01", ODataVersion.v401), ("4.02", .v401), ("4.0", .v4), ("3.0", .v3), ("2.0", .v2), ("", .v401),
+        ])
+    func versions(text: String, version: ODataVersion) throws {
+        let text =
+            #"{"$Version":"\#(text)","S":{"F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","$Nullable":true},{"$Name":"y"}],"$ReturnType":{"$Nullable":true}}]}}"#
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(model.version == version)
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
     @Test("a length without limit, which JSON cannot state, is a facet that cannot be")

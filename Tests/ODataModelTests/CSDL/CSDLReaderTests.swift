@@ -32,6 +32,59 @@ struct CSDLReaderTests {
 
     private func name(_ name: String) -> QualifiedName { QualifiedName("Shop.Model", name) }
 
+    @Test("a target is one, whatever other attributes have the same value")
+    func sharedValues() throws {
+        let attributes = (0..<2000).map { "x:a\($0)='S.E/P'" }.joined(separator: " ")
+        let model = try CSDLReader.read(
+            xml: document(
+                """
+                <EntityType Name='E'><Key><PropertyRef Name='P'/></Key><Property Name='P' Type='Edm.Int32' xmlns:x='urn:x' \(attributes)/>
+                </EntityType><Annotations Target='S.E/P'><Annotation Term='V.T' String='x'/></Annotations>
+                """))
+        let property = try #require(model.schemas[0].structuredTypes[0].properties.first)
+        #expect(property.annotations.last?.term == "V.T")
+    }
+
+    @Test("a constant or path that an operation has as an attribute is trimmed as that of an element is")
+    func operandAttributes() throws {
+        let model = try CSDLReader.read(
+            xml: document(
+                """
+                <ComplexType Name='T'><Annotation Term='V.T'><Add Date=' 2020-01-01 ' Path=' a ' String=' x '/></Annotation>
+                </ComplexType>
+                """))
+        #expect(
+            model.schemas[0].structuredTypes[0].annotations[0].value
+                == .dynamic(
+                    element: "Add", attributes: [:],
+                    operands: [
+                        .constant(kind: "Date", text: "2020-01-01"), .path(kind: "Path", text: "a"),
+                        .constant(kind: "String", text: " x "),
+                    ]))
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
+    }
+
+    @Test("an alias that stands for two namespaces, or has the name of one, is warned of")
+    func ambiguousAliases() throws {
+        let text = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">
+            <edmx:Reference Uri="http://h/a"><edmx:Include Namespace="A" Alias="X"/></edmx:Reference>
+            <edmx:Reference Uri="http://h/b"><edmx:Include Namespace="B" Alias="X"/></edmx:Reference>
+            <edmx:Reference Uri="http://h/c"><edmx:Include Namespace="C" Alias="S"/></edmx:Reference>
+            <edmx:Reference Uri="http://h/d"><edmx:Include Namespace="D" Alias="D"/></edmx:Reference>
+            <edmx:Reference Uri="http://h/e"><edmx:Include Namespace="D" Alias="D"/></edmx:Reference>
+            <edmx:DataServices><Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+            <Annotation Term="X.T" Bool="true"/><Annotation Term="A.T" Bool="false"/>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let result = try CSDLReader.parse(xml: Array(text.utf8), options: CSDLReaderOptions(references: .ignored))
+        #expect(result.warnings.map(\.line) == [2, 4])
+        #expect(result.warnings.map(\.message).allSatisfy { $0.hasPrefix("The alias ") })
+        #expect(result.model.schemas[0].annotations.map(\.term) == ["B.T", "A.T"])
+        // Names that the alias does not stand for are written without it.
+        #expect(try CSDLReader.read(CSDLWriter.json(result.model)).schemas == result.model.schemas)
+    }
+
     @Test("CSDL 6: entity types with keys, facets and resolved aliases")
     func types() throws {
         #expect(model.version == .v401)

@@ -137,9 +137,10 @@ extension CSDLBuilder {
 }
 
 extension String {
-    /// Whether this may be the name of an enumeration's member, and is no number: without what separates names in XML.
+    /// Whether this may be the name of an enumeration's member, and is no number: without what separates names in XML and
+    /// what ends a namespace.
     var isMemberName: Bool {
         guard let first = utf8.first, first > UInt8(ascii: "9") else { return false }
-        return utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") }
+        return utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }
     }
 }

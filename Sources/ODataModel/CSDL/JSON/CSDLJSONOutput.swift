@@ -17,17 +17,23 @@ struct CSDLJSONOutput {
     init(_ model: EntityDataModel) {
         self.model = model
         var aliases: [String: String] = [:]
+        // Of two namespaces with one alias, the last has it, as whoever reads this takes it.
+        var namespaces: [String: String] = [:]
         var sources: [String: String] = [:]
         for reference in model.references {
             for include in reference.includes {
                 sources[include.namespace] = reference.uri
-                if let alias = include.alias { aliases[include.namespace] = alias }
+                guard let alias = include.alias else { continue }
+                aliases[include.namespace] = alias
+                namespaces[alias] = include.namespace
             }
         }
         for schema in model.schemas {
-            if let alias = schema.alias { aliases[schema.namespace] = alias }
+            guard let alias = schema.alias else { continue }
+            aliases[schema.namespace] = alias
+            namespaces[alias] = schema.namespace
         }
-        names = CSDLNameMap(aliases)
+        names = CSDLNameMap(aliases.filter { namespaces[$0.value] == $0.key })
         self.sources = sources
     }
 

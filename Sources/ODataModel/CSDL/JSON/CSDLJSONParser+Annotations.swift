@@ -103,7 +103,7 @@ extension CSDLJSONParser {
     private mutating func operation(_ name: String, _ operand: Int, _ node: Int) throws(CSDLError) {
         let element = CSDLName(name)
         begin(element, at: node, other: element == .other ? name : nil)
-        try otherAttribute("Function", node)
+        if name == "Apply" { otherAttribute("Function", node) }
         if name == "LabeledElement" { try attribute(.name, node, "$Name") }
         if name == "Cast" || name == "IsOf" {
             let type = tree.string(node, "$Type") ?? "Edm.String"
@@ -111,7 +111,7 @@ extension CSDLJSONParser {
             try attribute(.maxLength, node, "$MaxLength")
             try attribute(.precision, node, "$Precision")
             try attribute(.scale, node, "$Scale")
-            try attribute(.unicode, node, "$Unicode")
+            if let isUnicode = tree.boolean(node, "$Unicode") { content.attribute(.unicode, "\(isUnicode)") }
             try attribute(.srid, node, "$SRID")
         }
         switch (name, tree.nodes[operand].value) {
@@ -128,7 +128,7 @@ extension CSDLJSONParser {
         content.end()
     }
 
-    private mutating func otherAttribute(_ name: String, _ node: Int) throws(CSDLError) {
+    private mutating func otherAttribute(_ name: String, _ node: Int) {
         guard let text = tree.string(node, "$" + name) else { return }
         content.attribute(CSDLName(name), value: content.strings.id(text))
     }

@@ -7,6 +7,8 @@ struct CSDLJSONParser {
     let tree: CSDLJSONTree
     var content: CSDLContent
     let source: String?
+    /// Whether the document is of OData 4, as all are that CSDL JSON was made for.
+    private var isV4 = true
 
     /// Reads a whole document behind what is there already.
     static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
@@ -69,13 +71,15 @@ struct CSDLJSONParser {
         guard let version = tree.string(0, "$Version") else {
             throw error(.notCSDL(root: "an object without $Version"), at: 0, expected: "the member $Version")
         }
+        isV4 = !"123".utf8.contains(version.utf8.first ?? 0)
         begin(.edmx, at: 0)
-        content.attribute(.version, version)
+        // What CSDL JSON begins with is 4.0: a version that nobody knows yet is read as the newest that is known.
+        content.attribute(.version, isV4 && version != "4.0" ? "4.01" : version)
         if let references = tree.member(0, "$Reference") {
             for reference in tree.children(references) { try self.reference(reference) }
         }
         begin(.dataServices, at: 0)
-        if version.utf8.first != UInt8(ascii: "4") { content.attribute(.dataServiceVersion, version) }
+        if !isV4 { content.attribute(.dataServiceVersion, version) }
         for node in tree.children(0) where tree.nodes[node].key.utf8.first != UInt8(ascii: "$") { try schema(node) }
         content.end()
         content.end()
@@ -84,11 +88,19 @@ struct CSDLJSONParser {
     private mutating func reference(_ node: Int) throws(CSDLError) {
         begin(.reference, at: node)
         content.attribute(.uri, tree.nodes[node].key)
+        // What is included twice is so once, with all that is said of it, as it is written.
+        var included: [[String?]: [Int]] = [:]
+        var order: [[String?]] = []
         for include in tree.member(node, "$Include").map(tree.children) ?? [] {
-            begin(.include, at: include)
-            try attribute(.namespace, include, "$Namespace")
-            try attribute(.alias, include, "$Alias")
-            try annotations(of: include)
+            let name = [tree.string(include, "$Namespace"), tree.string(include, "$Alias")]
+            if included[name] == nil { order.append(name) }
+            included[name, default: []].append(include)
+        }
+        for includes in order.compactMap({ included[$0] }) {
+            begin(.include, at: includes[0])
+            try attribute(.namespace, includes[0], "$Namespace")
+            try attribute(.alias, includes[0], "$Alias")
+            for include in includes { try annotations(of: include) }
             content.end()
         }
         for include in tree.member(node, "$IncludeAnnotations").map(tree.children) ?? [] {
@@ -264,18 +276,20 @@ struct CSDLJSONParser {
         content.end()
     }
 
-    /// `$Type` with `$Collection`.
+    /// `$Type` with `$Collection`; whether it is a collection.
     @discardableResult
     private mutating func type(_ node: Int) throws(CSDLError) -> Bool {
         let name = tree.string(node, "$Type") ?? "Edm.String"
         let isCollection = tree.boolean(node, "$Collection") == true
         content.attribute(.type, isCollection ? "Collection(\(name))" : name)
-        return isCollection
+        return isCollection || name.collectionElement != nil
     }
 
-    private mutating func typeAndFacets(_ node: Int) throws(CSDLError) {
+    /// - Parameter saysNullable: `false` where nothing is said of null: of parameters and results before OData 4.
+    private mutating func typeAndFacets(_ node: Int, saysNullable: Bool = true) throws(CSDLError) {
         try type(node)
-        content.attribute(.nullable, tree.boolean(node, "$Nullable") == true ? "true" : "false")
+        let isNullable = saysNullable && tree.boolean(node, "$Nullable") == true
+        content.attribute(.nullable, isNullable ? "true" : "false")
         try facets(node, type: tree.string(node, "$Type") ?? "Edm.String")
         try attribute(.defaultValue, node, "$DefaultValue")
     }
@@ -285,7 +299,8 @@ struct CSDLJSONParser {
         try attribute(.precision, node, "$Precision")
         try attribute(.scale, node, "$Scale")
         // That is what it means to leave it out.
-        if tree.boolean(node, "$Unicode") != true { try attribute(.unicode, node, "$Unicode") }
+        let isUnicode = tree.member(node, "$Unicode").flatMap(tree.text)
+        if isUnicode != "true", isUnicode != "1" { try attribute(.unicode, node, "$Unicode") }
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
@@ -308,13 +323,13 @@ struct CSDLJSONParser {
         for parameter in tree.member(node, "$Parameter").map(tree.children) ?? [] {
             begin(.parameter, at: parameter)
             try attribute(.name, parameter, "$Name")
-            try typeAndFacets(parameter)
+            try typeAndFacets(parameter, saysNullable: isV4)
             try annotations(of: parameter)
             content.end()
         }
         if let result = tree.member(node, "$ReturnType") {
             begin(.returnType, at: result)
-            try typeAndFacets(result)
+            try typeAndFacets(result, saysNullable: isV4)
             try annotations(of: result)
             content.end()
         }

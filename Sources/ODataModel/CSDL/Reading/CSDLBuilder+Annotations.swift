@@ -86,14 +86,9 @@ extension CSDLBuilder {
         }
         let name = resolver.fullName(text: term)
         if isJSON, let untyped = value { value = typed(untyped, constantTypes.type(of: name)) }
-        var annotation = Annotation(term: name, qualifier: document.attribute(node, .qualifier), value: value)
-        if document.elements[node.index].hasAnnotations {
-            for child in document.children(node, named: .annotation) where takesTerm(of: child) {
-                annotation.annotations.append(try readAnnotation(child))
-            }
-            annotation.annotations = withoutRepeats(annotation.annotations)
-        }
-        return annotation
+        return Annotation(
+            term: name, qualifier: document.attribute(node, .qualifier), value: value,
+            annotations: try readNested(node))
     }
 
     /// The value that an `Annotation`, `PropertyValue` or `LabeledElement` has as attribute or element.
@@ -118,7 +113,12 @@ extension CSDLBuilder {
     }
 
     /// An expression element (OData CSDL 4.01, 14.3 and 14.4).
-    private mutating func readExpression(_ node: Node) throws(CSDLError) -> AnnotationExpression {
+    ///
+    /// - Parameter isOperand: whether nothing tells of which type it is: not the term, the property or the collection
+    ///   that it is the value of.
+    private mutating func readExpression(
+        _ node: Node, isOperand: Bool = false
+    ) throws(CSDLError) -> AnnotationExpression {
         let name = document.name(node)
         // `Path` and the like; the element of a string keeps its white space.
         if name.isConstant {
@@ -142,21 +142,25 @@ extension CSDLBuilder {
             for attribute in document.attributes(node) where attribute.namespace < 0 {
                 let text = document.string(attribute.value)
                 if attribute.name.isConstant {
-                    operands.append(constant(attribute.name, text))
+                    // What becomes an element is as it were of one.
+                    operands.append(constant(attribute.name, attribute.name == .string ? text : text.trimmed))
                 } else if attribute.name.isPath {
-                    operands.append(path(attribute.name, text))
+                    operands.append(path(attribute.name, text.trimmed))
                 } else if attribute.name == .type {
                     attributes["Type"] = resolver.typeName(text)
                 } else {
                     attributes[document.name(attribute)] = text
                 }
             }
-            for child in document.children(node) { operands.append(try readExpression(child)) }
             let element = document.localName(node)
+            for child in document.children(node) {
+                operands.append(try readExpression(child, isOperand: element != "LabeledElement"))
+            }
             guard isJSON else { return .dynamic(element: element, attributes: attributes, operands: operands) }
             let annotations = withoutRepeats(operands.compactMap(\.annotation))
             operands = operands.filter { $0.annotation == nil } + annotations.map { .annotation($0) }
-            return members(element, attributes, operands)
+            // A member of an enumeration that is no operand is written by its name alone.
+            return (isOperand ? members(element, attributes, operands) : nil)
                 ?? .dynamic(element: element, attributes: attributes, operands: operands)
         }
     }
@@ -170,15 +174,27 @@ extension CSDLBuilder {
             case .propertyValue:
                 let name = try required(child, .property, "the property's name")
                 properties.append(.init(name: name, value: try readExpression(of: child)))
-                guard document.elements[child.index].hasAnnotations else { continue }
-                for nested in document.children(child, named: .annotation) where takesTerm(of: nested) {
-                    properties.append(try readAnnotation(nested), to: name)
-                }
-            case .annotation: if takesTerm(of: child) { properties.append(try readAnnotation(child), to: "") }
+                for annotation in try readNested(child) { properties.append(annotation, to: name) }
+            case .annotation:
+                if !isJSON, takesTerm(of: child) { properties.append(try readAnnotation(child), to: "") }
             default: warnUnknown(child, in: document.localName(node))
             }
         }
+        // In JSON, those that come again are left out with all that is said of them.
+        if isJSON {
+            for annotation in try readNested(node) { properties.append(annotation, to: "") }
+        }
         return withoutRepeats(properties) { $0.name }
+    }
+
+    /// The annotations on an annotation, a record or one of its properties.
+    private mutating func readNested(_ node: Node) throws(CSDLError) -> [Annotation] {
+        guard document.elements[node.index].hasAnnotations else { return [] }
+        var result: [Annotation] = []
+        for child in document.children(node, named: .annotation) where takesTerm(of: child) {
+            result.append(try readAnnotation(child))
+        }
+        return withoutRepeats(result)
     }
 
     private func constant(_ name: CSDLName, _ text: String) -> AnnotationExpression {

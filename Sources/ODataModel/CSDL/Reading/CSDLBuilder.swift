@@ -87,6 +87,7 @@ struct CSDLBuilder {
         for (index, documentRoot) in document.roots.enumerated() {
             let nodes = try schemaNodes(documentRoot.node)
             let aliases = try aliases(documentRoot.node, nodes)
+            warnOfAmbiguousAliases(documentRoot.node, nodes, aliases)
             var part = Part(
                 root: documentRoot.node, isJSON: documentRoot.isJSON, aliases: aliases, schemas: nodes,
                 includedAnnotations: [])
@@ -229,6 +230,24 @@ struct CSDLBuilder {
             }
         }
         return namespaces
+    }
+
+    /// An alias stands for one namespace, and is the name of no other (OData CSDL 4.01, 5.1 and 4.2).
+    private mutating func warnOfAmbiguousAliases(_ root: Node, _ schemas: [Node], _ aliases: [String: String]) {
+        guard !aliases.isEmpty else { return }
+        let includes = document.children(root, named: .reference).flatMap { document.children($0, named: .include) }
+        let owners = includes + schemas
+        let namespaces = Set(owners.compactMap { document.attribute($0, .namespace) })
+        for owner in owners {
+            guard let alias = document.attribute(owner, .alias), let namespace = document.attribute(owner, .namespace),
+                let meaning = aliases[alias]
+            else { continue }
+            if meaning != namespace {
+                warn("The alias \(alias) stands for \(meaning), and not for \(namespace) as well.", at: owner)
+            } else if alias != namespace, namespaces.contains(alias) {
+                warn("The alias \(alias) stands for \(namespace), and hides the namespace of this name.", at: owner)
+            }
+        }
     }
 
     private mutating func declareTypes(_ schemas: [Node]) throws(CSDLError) {
