@@ -28,7 +28,10 @@ struct RandomQuery {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
 
     mutating func name() -> Identifier {
-        Identifier(pick(["Freight", "Straße", "_x", "Name", "Größe1", "null_", "trueish", "notable", "Anyone", "b"]))
+        // Words of the language are names too.
+        let words = ["not", "NOT", "in", "eq", "and", "has", "add", "desc", "as"]
+        let names = ["Freight", "Straße", "_x", "Name", "Größe1", "null_", "trueish", "notable", "Anyone", "b"]
+        return Identifier(pick(chance(10) ? words : names))
     }
 
     mutating func string() -> String {
@@ -102,7 +105,7 @@ struct RandomQuery {
             return .membership(expression(depth: depth - 1), in: .list(items))
         case 10:
             return .call(
-                Identifier(pick(["concat", "substring", "geo.distance"])),
+                Identifier(pick(["concat", "substring", "geo.distance", "NoFunction"])),
                 [expression(depth: depth - 1), expression(depth: depth - 1)])
         case 11 where chance(30):
             return .call("App.Function", [expression(depth: depth - 1), expression(depth: depth - 1)])

@@ -62,7 +62,7 @@ struct RoundTripTests {
             "- 1 in [1]",
             "s/@t/1", "s/@V.t/1", "s/t/1", "-(1 add 2)", "--5", "-(a)", "- null", "all/all/1", "s/all/1/F()",
             "(not)", "(not) add 5", "a/not", "(not) eq 1", "not (in)", "not (in has x)", "not (EQ in [1])",
-            "(a in not) and b", "a in (not)", "not (not)", "not not (and)", "x/min((not true))", "x/f()((a eq b))",
+            "(a in not) and b", "a in NOT", "not (not)", "not not (and)", "x/min((not true))", "x/f()((a eq b))",
             "Fn((1 add 2),3)", "Fn(1,(not true))",
         ])
     func numbers(text: String) throws {

@@ -39,8 +39,8 @@ extension QueryWriter {
                     $0.write("(")
                     $0.list(items) { $0.write($1) }
                     $0.write(")")
-                } else if isNot {
-                    $0.write("not")
+                } else if isNot, case .path(let steps) = collection {
+                    $0.write(path: steps)
                 } else {
                     $0.write(collection, minimum: Expression.unaryPrecedence)
                 }
