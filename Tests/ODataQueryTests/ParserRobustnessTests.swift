@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import TestCorpus
 import Testing
 
 @testable import ODataQuery

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import TestCorpus
 import Testing
 
 @testable import ODataStore
@@ -139,19 +140,6 @@ struct ColumnCodecTests {
         }
         #expect(
             try codec.encode(.decimal(try #require(ODataDecimal("-92233720368547758.08")))) == Int64.min.databaseValue)
-    }
-}
-
-/// SplitMix64: the same seed gives the same numbers on every platform.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
 

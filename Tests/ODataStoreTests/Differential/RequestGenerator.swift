@@ -1,4 +1,5 @@
 import ODataModel
+import TestCorpus
 
 @testable import ODataStore
 

@@ -2,6 +2,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import TestCorpus
 import Testing
 
 @testable import ODataStore

@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataService
+import TestCorpus
 import Testing
 
 @testable import ODataStore
