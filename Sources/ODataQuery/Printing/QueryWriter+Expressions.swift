@@ -253,7 +253,8 @@ extension Expression {
     /// Whether this is one of some names, and nothing else.
     fileprivate func isNamed(_ names: [String]) -> Bool {
         guard case .path(let steps) = self, steps.count == 1, case .name(let name) = steps[0] else { return false }
-        return names.contains(name.text.lowercased())
+        // Hardly any name is as short as these.
+        return names.contains { $0.utf8.count == name.text.utf8.count && $0 == name.text.lowercased() }
     }
 
     /// What a text begins with that stands behind a unary operator: what binds looser is in parentheses there.
