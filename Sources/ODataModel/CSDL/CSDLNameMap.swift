@@ -61,8 +61,10 @@ struct CSDLNameMap {
 
     private func segment(_ text: String) -> String {
         if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
-            let (term, qualifier) = text[text.utf8.index(after: at)...].termAndQualifier
-            return text[...at] + name(term) + (qualifier.map { "#\($0)" } ?? "")
+            // By bytes: a term may begin with what combines with the sign before it.
+            let start = text.utf8.index(after: at)
+            let (term, qualifier) = text[start...].termAndQualifier
+            return text[..<start] + name(term) + (qualifier.map { "#\($0)" } ?? "")
         }
         guard let parenthesis = text.utf8.firstIndex(of: UInt8(ascii: "(")), text.ends(with: ")") else {
             return name(text)

@@ -125,6 +125,7 @@ struct CSDLJSONTests {
         #""T":{"$Kind":"ComplexType","@V.b":{"$Null":null,"$Function":"S.F"},"@V.c":{"$Cast":1,"$Unicode":"x","$Type":"Edm.String"},"P":{"$Unicode":1},"Q":{"$Unicode":"true"}}"#,
         #""T":{"$Kind":"ComplexType","N":{"$Kind":"NavigationProperty","$Type":"Collection(S.E)"}},"E":{"$Kind":"EntityType"}"#,
         #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Z.E","@A.B":{"$Not":{"$Cast":"Z.E","$Type":"S.En"}}},"En":{"$Kind":"EnumType"}"#,
+        #""T":{"$Kind":"ComplexType","@V.b":{"$Path":"a/@\#u{FF9E}S.W#q"},"@V.c":{"$Path":"@\#u{FF9E}S.W/n\#u{0D4E}/n\#u{0D4E}@S.W"}}"#,
     ]
 
     @Test("what JSON says comes back, of JSON and of XML", arguments: contents)

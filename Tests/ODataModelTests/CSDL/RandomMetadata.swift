@@ -46,7 +46,7 @@ struct RandomMetadata {
     }
 
     private mutating func path() -> String {
-        pick(["a", "a/b", "", "/S.C/Es", "@S.W", "a/@Z.W#q", "Z.T/a", "$count", "S.A(Edm.String)/a"])
+        pick(["a", "a/b", "", "/S.C/Es", "@S.W", "a/@Z.W#q", "Z.T/a", "$count", "S.A(Edm.String)/a", "a/@\u{FF9E}Y.W"])
     }
 
     // MARK: Values
