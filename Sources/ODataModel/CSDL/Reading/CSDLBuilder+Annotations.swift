@@ -96,7 +96,7 @@ extension CSDLBuilder {
         for index in document.attributeRange(node) {
             let name = document.attributes[index].name
             if name.isConstant { return constant(name, document.string(document.attributes[index].value)) }
-            if name.isPath { return path(name, document.string(document.attributes[index].value)) }
+            if name.isPath { return path(name, document.string(document.attributes[index].value).trimmed) }
             if name == .urlRef {
                 let text = document.string(document.attributes[index].value)
                 return .dynamic(element: "UrlRef", attributes: [:], operands: [.constant(kind: "String", text: text)])
@@ -235,6 +235,7 @@ extension UInt8 {
 extension String {
     /// Without white space at both ends.
     var trimmed: String {
+        guard utf8.first?.isXMLSpace == true || utf8.last?.isXMLSpace == true else { return self }
         let rest = utf8.drop(while: \.isXMLSpace)
         guard let last = rest.lastIndex(where: { !$0.isXMLSpace }) else { return "" }
         return String(Substring(rest[...last]))
