@@ -35,7 +35,7 @@ struct RandomQuery {
         case 0: return Literal(.null)
         case 1: return Literal(.boolean(chance(50)), type: .boolean)
         case 2: return Literal(.integer(Int64(bitPattern: digits)))
-        case 3: return Literal(.integer(Int64.random(in: -9...9, using: &generator)))
+        case 3: return Literal(.integer(Int64.random(in: -99...99, using: &generator)))
         case 4:
             let value = ODataDecimal(
                 isNegative: chance(50), magnitude: UInt128(digits), scale: Int.random(in: 0...30, using: &generator))
@@ -104,9 +104,13 @@ struct RandomQuery {
             let type = Identifier(pick(["Edm.String", "Ns.Type"]))
             return .typeTest(chance(50) ? .cast : .isOf, chance(80) ? expression(depth: depth - 1) : nil, type)
         default:
-            return chance(50)
-                ? .call("case", [expression(depth: depth - 1), expression(depth: depth - 1)])
-                : .list([expression(depth: depth - 1)])
+            guard chance(50) else { return .list([expression(depth: depth - 1)]) }
+            // Hours and minutes, as it were.
+            guard chance(80) else {
+                let number = Expression.literal(Literal(.integer(Int64.random(in: 0...60, using: &generator))))
+                return .call("case", [.binary(.equal, path(depth: depth - 1), number), number])
+            }
+            return .call("case", [expression(depth: depth - 1), expression(depth: depth - 1)])
         }
     }
 

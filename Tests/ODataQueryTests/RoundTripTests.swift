@@ -125,6 +125,77 @@ struct RoundTripTests {
         #expect(throws: QueryError.self) { try ODataURL(parsing: text) }
     }
 
+    @Test(
+        "A number and the value behind it in case() are no time of day",
+        arguments: [
+            "case(Floor eq 10:15,true:0)", "case(Floor eq 10 :15,true:0)", "case(Floor eq 10:(15),true:0)",
+            "case(Floor eq 10:15 ,true:0)",
+        ])
+    func colonBehindNumber(text: String) throws {
+        let tree = Expression.call(
+            "case",
+            [
+                .binary(.equal, .path([.name("Floor")]), .literal(Literal(.integer(10)))),
+                .literal(Literal(.integer(15))), .literal(Literal(.boolean(true), type: .boolean)),
+                .literal(Literal(.integer(0))),
+            ])
+        #expect(try Expression(parsing: text) == tree)
+        #expect(tree.description == "case(Floor eq 10:(15),true:0)")
+        var url = try ODataURL(parsing: "Rooms")
+        url.options.filter = .binary(.equal, tree, .literal(Literal(.integer(1))))
+        #expect(url.urlEncoded() == "Rooms?$filter=case(Floor%20eq%2010:(15),true:0)%20eq%201")
+        #expect(try ODataURL(parsing: url.urlEncoded()) == url)
+    }
+
+    @Test(
+        "A number before a colon in case() is one where it is no time of day with what follows",
+        arguments: [
+            ("54:54", "54", "54"), ("24:00", "24", "0"), ("15:20e1", "15", "200.0e0"), ("15:10.5", "15", "10.5"),
+            ("15:100", "15", "100"), ("99:'a'", "99", "'a'"), ("15:20 add 1", "15", "20 add 1"),
+        ])
+    func noTimeOfDay(text: String, number: String, value: String) throws {
+        let tree = try Expression(parsing: "case(Floor lt \(text),true:0)")
+        guard case .call("case", let pairs) = tree, case .binary(.less, _, let right) = pairs[0] else {
+            Issue.record("\(tree)")
+            return
+        }
+        #expect(right.description == number)
+        #expect(pairs[1].description == value)
+        #expect(try Expression(parsing: tree.description) == tree)
+    }
+
+    @Test(
+        "A time of day in a condition of case() stays one",
+        arguments: [
+            "case(Opens eq 10:15 :1)", "case(Opens eq 10:15:00:20)", "case((Opens eq 10:15):20)",
+            "case(Opens eq 10:15:20:15:00)", "case(case(Floor eq 10:15) eq 10:15,true:10:15)",
+        ])
+    func timeBeforeColon(text: String) throws {
+        let tree = try Expression(parsing: text)
+        #expect(try Expression(parsing: tree.description) == tree)
+        guard case .call("case", let pairs) = tree, case .binary(.equal, let left, let right) = pairs[0] else {
+            Issue.record("\(tree)")
+            return
+        }
+        guard case .literal(let literal) = right else {
+            Issue.record("\(right)")
+            return
+        }
+        if case .call = left {
+            #expect(literal.value == .integer(10))
+            #expect(pairs.last?.description == "10:15:00")
+        } else {
+            #expect(literal.type == .timeOfDay)
+        }
+    }
+
+    @Test("What is neither a time of day nor a number and its value is refused where the colon is missing")
+    func noColon() {
+        #expect(throws: QueryError.self) { try Expression(parsing: "case(Opens eq 10:15:20,true:0)") }
+        #expect(throws: QueryError.self) { try Expression(parsing: "case(Opens eq 10,true:0)") }
+        #expect(throws: QueryError.self) { try Expression(parsing: "case(At eq 2020-01-01T00:00:00+10:15,true:0)") }
+    }
+
     @Test("A slash, an ampersand and a plus within data are encoded")
     func delimiters() throws {
         var url = ODataURL(

@@ -313,15 +313,30 @@ extension QueryParser {
         var pairs: [Expression] = []
         var tallest = 0
         repeat {
-            pairs.append(try expression())
+            pairs.append(try condition())
             tallest = max(tallest, height)
-            guard takeSeparator(":") else { throw failure(expected: "\u{201C}:\u{201D} and a value") }
             pairs.append(try value())
             tallest = max(tallest, height)
         } while takeSeparator(",")
         try close()
         try node(height: tallest + 1)
         return .call(Identifier("case", at: name.offset), pairs)
+    }
+
+    /// A condition of `case` with the colon behind it. What is no time of day, or would leave no colon, is a number and
+    /// that colon: `case(Floor eq 10:15,true:0)`.
+    private mutating func condition() throws(QueryError) -> Expression {
+        openConditions += 1
+        defer { openConditions -= 1 }
+        let start = position
+        let condition = try expression()
+        if takeSeparator(":") { return condition }
+        let error = failure(expected: "\u{201C}:\u{201D} and a value")
+        guard let number = hoursAndMinutes, number >= start else { throw error }
+        numbersBeforeColon.insert(number)
+        position = start
+        guard let shorter = try? expression(), takeSeparator(":") else { throw error }
+        return shorter
     }
 }
 

@@ -165,9 +165,19 @@ extension QueryParser {
         }
         let isNegative = take("-")
         let first = digits()
-        if first == 2, !isNegative, take(":"), digits() == 2 {
+        if first == 2, !isNegative, take(":"), digits() == 2, !numbersBeforeColon.contains(start) {
             skipTime(&index)
-            return try finish(start..<index, "time of day", .timeOfDay) { ODataTimeOfDay($0).map(ODataValue.timeOfDay) }
+            do throws(QueryError) {
+                let time = try finish(start..<index, "time of day", .timeOfDay) {
+                    ODataTimeOfDay($0).map(ODataValue.timeOfDay)
+                }
+                if index == start + 5 { hoursAndMinutes = start }
+                return time
+            } catch {
+                // A number, and the value of the condition that it ends.
+                guard openConditions > 0 else { throw error }
+                return nil
+            }
         }
         index = start + (isNegative ? 1 : 0) + first
         guard first >= 4, take("-"), digits() == 2, take("-"), digits() == 2 else { return nil }

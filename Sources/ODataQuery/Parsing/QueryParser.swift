@@ -13,6 +13,12 @@ struct QueryParser {
     var nodes: Int
     /// The height of the expression parsed last.
     var height = 0
+    /// How many conditions of `case` are open.
+    var openConditions = 0
+    /// Where the hours and minutes begin that were read last, without seconds.
+    var hoursAndMinutes: Int?
+    /// Where numbers begin that with the colon behind them, and what follows it, would be times of day.
+    var numbersBeforeColon: Set<Int> = []
 
     init(_ source: SourceText, dialect: QueryDialect, nodes: Int = 0) {
         self.source = source

@@ -75,8 +75,12 @@ extension QueryWriter {
         write("\(name)(")
         if name.text == "case" {
             for (index, argument) in arguments.enumerated() {
-                if index > 0 { write(index % 2 == 0 ? "," : ":") }
-                write(argument)
+                if index % 2 == 0 {
+                    if index > 0 { write(",") }
+                    write(argument)
+                } else {
+                    write(value: argument)
+                }
             }
         } else {
             // Of what is no function, an argument may be a key, and is no operation either.
@@ -85,6 +89,17 @@ extension QueryWriter {
                 || CanonicalFunction(name: name.text) != nil
             list(arguments) { $0.write($1, minimum: isFunction ? 0 : .max) }
         }
+        write(")")
+    }
+
+    /// The colon and the value behind a condition, the value in parentheses where both would be read as a time of day.
+    private mutating func write(value: Expression) {
+        let end = count
+        write(":")
+        let start = count
+        write(value)
+        guard isTimeOfDay(endingHoursAt: end, minutesAt: start) else { return }
+        insert("(", at: start)
         write(")")
     }
 

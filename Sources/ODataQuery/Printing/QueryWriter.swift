@@ -28,6 +28,20 @@ struct QueryWriter {
     /// What has been written.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// How many bytes have been written.
+    var count: Int { bytes.count }
+
+    /// Whether two digits before `end` and two from `start` on would be read, with a colon between them, as hours and minutes.
+    func isTimeOfDay(endingHoursAt end: Int, minutesAt start: Int) -> Bool {
+        end >= 2 && start + 1 < bytes.count
+            && [end - 2, end - 1, start, start + 1].allSatisfy { bytes[$0].isDigit }
+    }
+
+    /// Puts a delimiter before what has been written from `index` on.
+    mutating func insert(_ character: Unicode.Scalar, at index: Int) {
+        bytes.insert(UInt8(ascii: character), at: index)
+    }
+
     /// Writes a delimiter of the URL itself, never encoded.
     mutating func delimiter(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }
 
