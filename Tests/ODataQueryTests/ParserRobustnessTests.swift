@@ -148,6 +148,57 @@ struct ParserRobustnessTests {
                 == .limit(name: "maxNodes"))
     }
 
+    @Test(
+        "What comes to a limit comes to no more of it as it is printed",
+        arguments: [
+            "A/1", "A/1/B", "NS.T/1", "A/NS.T/1/B", "A/any/1", "A(1)", "A/B(1)", "A/NS.T(1)", "A/NS.F(p=1)/B",
+            "A in [1,2]", "A in (1,2)", "A/f(p=\"s\")", "f(\"s\")", "NS.f(\"s\")", "- A", "-(1)", "not A eq B",
+            "A add (B add C)", "A eq B eq C eq D", "case(A eq 10:15,true:0)", "case(A eq 10:(15),true:0)",
+            "A/$count($filter=B/1 eq 1)", "A/any(x:x/B/1 eq 1)", "A/$filter(B/1 eq 1)/C", "A/aggregate(B/1 with max)",
+            "cast(A/1,NS.T)", "isof(NS.T)", "{\"a\":[1,{\"b\":2}]}", "A in []", "A/all/1", "$root/A/1/B", "@a/B/1",
+            Array(repeating: "A", count: 20).joined(separator: " or "),
+            Array(repeating: "A/1", count: 40).joined(separator: " and "),
+            "(A and B) and (not C) and " + Array(repeating: "(A and (B or C))", count: 35).joined(separator: " and "),
+            Array(repeating: "(A and B)", count: 17).joined(separator: " and "),
+        ])
+    func limitsOfPrinted(text: String) throws {
+        func count(_ text: String) throws -> (nodes: Int, height: Int) {
+            var parser = QueryParser(
+                try SourceText(Array(text.utf8)[...], base: 0, isPercentEncoded: false), dialect: .v4)
+            _ = try parser.expression()
+            return (parser.nodes, parser.height)
+        }
+        let printed = try Expression(parsing: text).description
+        let (read, again) = (try count(text), try count(printed))
+        #expect(again.nodes <= read.nodes && again.height <= read.height, "\(printed): \(again), and before: \(read)")
+
+        for (before, behind) in [
+            ("$expand=A(", ")"), ("(", ")"), ("not (", ")"), ("- (", ")"), ("concat(", ",B)"), ("f(", ")"),
+            ("NS.f(", ")"), ("A eq (", ")"), ("A/any(x:", ")"), ("A in [", "]"), ("A/$filter(", ")"),
+            ("A/NS.f(p=", ")"),
+            ("cast(", ",NS.T)"), ("case(true:", ")"), ("A/$count($filter=", ")"), ("A/aggregate(", " with max)"),
+            ("A(", ")"),
+        ] {
+            func url(_ depth: Int) -> String {
+                let isExpanded = before.hasPrefix("$")
+                let inner = (isExpanded ? "$filter=" : "") + text
+                let deep = String(repeating: before, count: depth) + inner + String(repeating: behind, count: depth)
+                return "Orders?" + (isExpanded ? "" : "$filter=") + deep
+            }
+            // As deep as it goes.
+            var (depth, tooDeep) = (0, QueryLimits.maxDepth + 1)
+            while tooDeep - depth > 1 {
+                let middle = (depth + tooDeep) / 2
+                if (try? ODataURL(parsing: url(middle))) == nil { tooDeep = middle } else { depth = middle }
+            }
+            let tree = try ODataURL(parsing: url(depth))
+            for printed in [tree.urlEncoded(), tree.description] {
+                let back = try? ODataURL(parsing: printed)
+                #expect(back == tree, "\(depth) times \(before)")
+            }
+        }
+    }
+
     @Test("The deepest tree fits a thread of half a megabyte")
     func smallStack() async throws {
         let depth = QueryLimits.maxDepth - 1
@@ -156,11 +207,18 @@ struct ParserRobustnessTests {
             + String(repeating: "))", count: depth / 4)
         let parentheses = String(repeating: "(", count: depth) + "true" + String(repeating: ")", count: depth)
         let sums = String(repeating: "1 add (", count: depth / 2) + "Pieces" + String(repeating: ")", count: depth / 2)
+        /// As many calls within each other as may be.
+        func calls(_ name: String, _ argument: String = "") -> String? {
+            (1...depth).reversed().lazy.map { count in
+                String(repeating: name + "(" + argument, count: count) + "1" + String(repeating: ")", count: count)
+            }.first { (try? Expression(parsing: $0)) != nil }
+        }
+        let nested = [calls("NS.f"), calls("f"), calls("NS.f", "p="), calls("length"), calls("f", "p=")]
         let model = try ShopModel.make()
         let isDone: Bool = await withCheckedContinuation { continuation in
             let thread = Thread {
                 let shape = model.shape(ofSet: "Orders")
-                for text in [text, parentheses, sums] {
+                for text in [text, parentheses, sums] + nested.compactMap({ $0 }) {
                     guard let tree = try? Expression(parsing: text) else { continue }
                     if let shape, let bound = try? Binder(model: model).bind(tree, shape: shape, set: nil) {
                         let evaluator = Evaluator(model: model, source: Nothing(), now: ODataDateTimeOffset(seconds: 0))

@@ -46,24 +46,21 @@ extension QueryParser {
     private mutating func chain(
         of symbol: BinaryOperator, first: Expression, firstHeight: Int
     ) throws(QueryError) -> Expression {
-        var operands: [Expression] = []
+        var operands: [(tree: Expression, height: Int)] = []
         operands.reserveCapacity(4)
-        operands.append(first)
-        var tallest = firstHeight
-        var leftLeaning = firstHeight
+        operands.append((first, firstHeight))
         while true {
-            operands.append(try operation(minimum: symbol.precedence + 1))
-            tallest = max(tallest, height)
-            leftLeaning = max(leftLeaning, height) + 1
+            operands.append((try operation(minimum: symbol.precedence + 1), height))
             guard case (.binary(symbol), let end)? = nextOperator(minimum: symbol.precedence) else { break }
             position = end
             try requireSpace()
             try node(height: 1)
         }
-        let levels = operands.count.bitWidth - (operands.count - 1).leadingZeroBitCount
-        let isLong = operands.count > QueryLimits.maxUnbalancedChain
-        try node(height: isLong ? tallest + levels : leftLeaning)
-        return Expression.joined(operands[...], by: symbol)
+        let whole = Expression.joined(operands[...], empty: operands[0]) {
+            (.binary(symbol, $0.tree, $1.tree), max($0.height, $1.height) + 1)
+        }
+        try node(height: whole.height)
+        return whole.tree
     }
 
     private enum Operator {
@@ -148,7 +145,7 @@ extension QueryParser {
     private mutating func membershipOperand() throws(QueryError) -> Expression {
         guard take("(") else { return try operation(minimum: Expression.membershipPrecedence + 1) }
         skipSpace()
-        return .list(try elements(until: ")"))
+        return .list(try list(until: ")"))
     }
 
     /// `commonExpr` without operators.
@@ -188,7 +185,7 @@ extension QueryParser {
     private mutating func array() throws(QueryError) -> Expression {
         position += 1
         skipSpace()
-        return .list(try elements(until: "]"))
+        return .list(try list(until: "]"))
     }
 
     /// What may stand as a value: an expression, or a string in double quotes (`valueInUrl`).
@@ -196,14 +193,24 @@ extension QueryParser {
         guard current == UInt8(ascii: "\"") else { return try expression() }
         let start = offset
         let string = try jsonString()
+        // It is written as an expression.
+        try enter()
         try node()
+        leave()
         return .literal(Literal(.string(string), type: .string, at: start))
     }
 
-    /// Values separated by commas up to a closing bracket; none at all is allowed.
-    private mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
+    /// A list, or the arguments of a function, behind its opening bracket: one node with the values below it.
+    private mutating func list(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
         try enter()
         defer { leave() }
+        let items = try elements(until: bracket)
+        try node(height: height + 1)
+        return items
+    }
+
+    /// Values separated by commas up to a closing bracket; none at all is allowed. The height is that of the tallest.
+    mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
         var items: [Expression] = []
         var tallest = 0
         if !take(bracket) {
@@ -214,7 +221,7 @@ extension QueryParser {
             } while takeSeparator(",")
             try close(bracket)
         }
-        try node(height: tallest + 1)
+        height = tallest
         return items
     }
 
@@ -251,16 +258,11 @@ extension QueryParser {
             if dialect == .v4, word == "substringof" {
                 throw failure("substringof is a function of OData 2.0 and 3.0; expected contains.", at: start)
             }
-            return .call(Identifier(function?.rawValue ?? word, at: name.offset), try positionalArguments())
+            position += 1
+            skipSpace()
+            return .call(Identifier(function?.rawValue ?? word, at: name.offset), try list(until: ")"))
         }
         return try memberPath(startingWith: name)
-    }
-
-    /// `(a, b, …)` with the parenthesis next.
-    mutating func positionalArguments() throws(QueryError) -> [Expression] {
-        try require("(")
-        skipSpace()
-        return try elements(until: ")")
     }
 
     /// `cast(…)` and `isof(…)` with the parenthesis next (5.1.1.10).
@@ -313,9 +315,13 @@ extension QueryParser {
         var pairs: [Expression] = []
         var tallest = 0
         repeat {
-            pairs.append(try condition())
+            let (condition, isTakenApart) = try condition()
+            pairs.append(condition)
             tallest = max(tallest, height)
+            // Such a value is written in parentheses.
+            if isTakenApart { try enter() }
             pairs.append(try value())
+            if isTakenApart { leave() }
             tallest = max(tallest, height)
         } while takeSeparator(",")
         try close()
@@ -324,19 +330,19 @@ extension QueryParser {
     }
 
     /// A condition of `case` with the colon behind it. What is no time of day, or would leave no colon, is a number and
-    /// that colon: `case(Floor eq 10:15,true:0)`.
-    private mutating func condition() throws(QueryError) -> Expression {
+    /// that colon: `case(Floor eq 10:15,true:0)`. Whether a time was taken apart for it comes with it.
+    private mutating func condition() throws(QueryError) -> (Expression, isTakenApart: Bool) {
         openConditions += 1
         defer { openConditions -= 1 }
         let start = position
         let condition = try expression()
-        if takeSeparator(":") { return condition }
+        if takeSeparator(":") { return (condition, false) }
         let error = failure(expected: "\u{201C}:\u{201D} and a value")
         guard let number = hoursAndMinutes, number >= start else { throw error }
         numbersBeforeColon.insert(number)
         position = start
         guard let shorter = try? expression(), takeSeparator(":") else { throw error }
-        return shorter
+        return (shorter, true)
     }
 }
 
@@ -349,17 +355,52 @@ extension Expression {
     /// Several operands of an associative operator as one tree: leaning to the left as written when few,
     /// balanced when many.
     static func joined(_ operands: ArraySlice<Expression>, by symbol: BinaryOperator) -> Expression {
-        guard let first = operands.first else { return .list([]) }
-        if operands.count <= QueryLimits.maxUnbalancedChain {
-            return operands.dropFirst().reduce(first) { .binary(symbol, $0, $1) }
-        }
-        return balanced(operands, by: symbol)
+        joined(operands, empty: .list([])) { .binary(symbol, $0, $1) }
     }
 
-    private static func balanced(_ operands: ArraySlice<Expression>, by symbol: BinaryOperator) -> Expression {
+    /// The same of what comes with operands.
+    fileprivate static func joined<Operand>(
+        _ operands: ArraySlice<Operand>, empty: Operand, by join: (Operand, Operand) -> Operand
+    ) -> Operand {
+        guard let first = operands.first else { return empty }
+        if operands.count <= QueryLimits.maxUnbalancedChain { return operands.dropFirst().reduce(first, join) }
+        return balanced(operands, by: join)
+    }
+
+    private static func balanced<Operand>(
+        _ operands: ArraySlice<Operand>, by join: (Operand, Operand) -> Operand
+    ) -> Operand {
         if operands.count == 1 { return operands[operands.startIndex] }
         let middle = operands.startIndex + (operands.count + 1) / 2
-        return .binary(symbol, balanced(operands[..<middle], by: symbol), balanced(operands[middle...], by: symbol))
+        return join(balanced(operands[..<middle], by: join), balanced(operands[middle...], by: join))
+    }
+
+    /// The operands that `joined` has made a balanced tree of, as many as there can be; `nil` where it is none.
+    func balancedOperands(of symbol: BinaryOperator) -> [Expression]? {
+        var (count, tooMany) = (QueryLimits.maxUnbalancedChain + 1, 2 * QueryLimits.maxUnbalancedChain)
+        guard symbol == .and || symbol == .or, isBalanced(count, symbol) else { return nil }
+        // What is made of more is made of fewer as well.
+        while isBalanced(tooMany, symbol) { (count, tooMany) = (tooMany, 2 * tooMany) }
+        while tooMany - count > 1 {
+            let middle = (count + tooMany) / 2
+            if isBalanced(middle, symbol) { count = middle } else { tooMany = middle }
+        }
+        var operands: [Expression] = []
+        operands.reserveCapacity(count)
+        collect(count, into: &operands)
+        return operands
+    }
+
+    private func isBalanced(_ count: Int, _ symbol: BinaryOperator) -> Bool {
+        if count == 1 { return true }
+        guard case .binary(symbol, let left, let right) = self else { return false }
+        return left.isBalanced((count + 1) / 2, symbol) && right.isBalanced(count / 2, symbol)
+    }
+
+    private func collect(_ count: Int, into operands: inout [Expression]) {
+        guard count > 1, case .binary(_, let left, let right) = self else { return operands.append(self) }
+        left.collect((count + 1) / 2, into: &operands)
+        right.collect(count / 2, into: &operands)
     }
 }
 

@@ -78,8 +78,13 @@ extension QueryParser {
         } else if current == UInt8(ascii: "@") {
             steps.append(.name(try atName()))
         } else if current.isDigit, let key = try literal() {
-            // A key as a segment; one that begins with a letter looks like a property and needs its parentheses.
+            // A key as a segment; one that begins with a letter looks like a property and needs its parentheses. It
+            // counts as much as it would in these, in which it is written: an expression behind a qualified name.
+            let isQualified = if case .name(let name)? = steps.last { name.text.contains(".") } else { false }
+            try enter(isQualified ? 3 : 2)
             try node()
+            leave(isQualified ? 3 : 2)
+            tallest = max(tallest, height)
             steps.append(.key(.single(.literal(key))))
         } else if isWord("any"), peek(3) == UInt8(ascii: "(") {
             position += 3
@@ -178,12 +183,18 @@ extension QueryParser {
         let start = position
         position += 1
         skipSpace()
-        try enter()
-        defer { leave() }
+        // Calls within calls need more of the stack than other constructs.
+        try enter(2)
+        defer { leave(2) }
         if take(")") { return .steps([.call(name, [])]) }
         if let named = try namedArguments(&tallest) { return .steps([.call(name, named)]) }
-        position = start
-        let values = name.text.contains(".") ? try positionalArguments() : try plainArguments(of: name)
+        let values: [Expression]
+        if name.text.contains(".") {
+            values = try elements(until: ")")
+        } else {
+            position = start
+            values = try plainArguments(of: name)
+        }
         tallest = max(tallest, height)
         // Behind a slash a qualified name with one value is a cast and a key: functions take their parameters by name.
         if values.count == 1, !isFirst || !name.text.contains(".") {
@@ -193,7 +204,8 @@ extension QueryParser {
     }
 
     /// The parentheses after a name that no function has: a key, or the arguments of a misspelt function, which the
-    /// binder refuses by its name. Neither is made of operators, so that a mistake is told where it is.
+    /// binder refuses by its name. Neither is made of operators, so that a mistake is told where it is. The height is
+    /// that of the tallest.
     private mutating func plainArguments(of name: Identifier) throws(QueryError) -> [Expression] {
         guard name.text != "aggregate" else {
             throw failure(expected: "a collection before aggregate, as in Items/aggregate(…)")
@@ -221,7 +233,7 @@ extension QueryParser {
             if error.suggestions.isEmpty { error.suggestions = nearest(to: name.text, among: functions) }
             throw error
         }
-        try node(height: tallest + 1)
+        height = tallest
         return values
     }
 

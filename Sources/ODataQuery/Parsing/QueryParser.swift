@@ -222,13 +222,13 @@ struct QueryParser {
     // MARK: Limits and errors
 
     /// Opens a construct.
-    mutating func enter() throws(QueryError) {
-        nesting += 1
+    mutating func enter(_ levels: Int = 1) throws(QueryError) {
+        nesting += levels
         guard nesting <= QueryLimits.maxDepth else { throw tooDeep() }
     }
 
     /// Closes a construct.
-    mutating func leave() { nesting -= 1 }
+    mutating func leave(_ levels: Int = 1) { nesting -= levels }
 
     /// Counts a node and records the height of the tree below it.
     mutating func node(height: Int = 1) throws(QueryError) {

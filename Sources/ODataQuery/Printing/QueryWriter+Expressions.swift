@@ -24,6 +24,7 @@ extension QueryWriter {
                 $0.write(inner, minimum: Expression.unaryPrecedence)
             }
         case .binary(let symbol, let left, let right):
+            if let operands = expression.balancedOperands(of: symbol) { return write(chain: operands, symbol, minimum) }
             parenthesized(symbol.precedence < minimum) {
                 $0.write(left, minimum: symbol.precedence)
                 $0.write(" \(symbol.rawValue) ")
@@ -62,6 +63,14 @@ extension QueryWriter {
             list(items) { $0.write($1) }
             write("]")
         case .json(let text): write(data: text)
+        }
+    }
+
+    /// A balanced tree as the chain that it is read from. Before another operator of its kind it has parentheses too: with
+    /// what follows, it would be one longer chain.
+    private mutating func write(chain operands: [Expression], _ symbol: BinaryOperator, _ minimum: Int) {
+        parenthesized(symbol.precedence <= minimum) {
+            $0.list(operands, separator: " \(symbol.rawValue) ") { $0.write($1, minimum: symbol.precedence + 1) }
         }
     }
 
