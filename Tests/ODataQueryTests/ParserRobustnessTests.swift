@@ -5,6 +5,10 @@ import Testing
 
 @testable import ODataQuery
 
+private func longChain(_ operand: String, _ symbol: String, _ count: Int) -> String {
+    Array(repeating: operand, count: count).joined(separator: " \(symbol) ")
+}
+
 @Suite("Nothing that a client sends traps")
 struct ParserRobustnessTests {
     /// Whether `scripts/sanitize.sh` runs the tests. Instrumented code is slower and its frames are larger, so the
@@ -156,10 +160,9 @@ struct ParserRobustnessTests {
             "A add (B add C)", "A eq B eq C eq D", "case(A eq 10:15,true:0)", "case(A eq 10:(15),true:0)",
             "A/$count($filter=B/1 eq 1)", "A/any(x:x/B/1 eq 1)", "A/$filter(B/1 eq 1)/C", "A/aggregate(B/1 with max)",
             "cast(A/1,NS.T)", "isof(NS.T)", "{\"a\":[1,{\"b\":2}]}", "A in []", "A/all/1", "$root/A/1/B", "@a/B/1",
-            Array(repeating: "A", count: 20).joined(separator: " or "),
-            Array(repeating: "A/1", count: 40).joined(separator: " and "),
-            "(A and B) and (not C) and " + Array(repeating: "(A and (B or C))", count: 35).joined(separator: " and "),
-            Array(repeating: "(A and B)", count: 17).joined(separator: " and "),
+            longChain("A", "or", 20), longChain("A/1", "and", 40), longChain("(A and B)", "and", 17),
+            "(A and B) and (not C) and \(longChain("(A and (B or C))", "and", 35))",
+            "A or \(longChain("B", "and", 20))", "(\(longChain("B", "and", 20))) and A",
         ])
     func limitsOfPrinted(text: String) throws {
         func count(_ text: String) throws -> (nodes: Int, height: Int) {

@@ -25,8 +25,10 @@ extension QueryWriter {
             }
         case .binary(let symbol, let left, let right):
             if let operands = expression.balancedOperands(of: symbol) { return write(chain: operands, symbol, minimum) }
+            // Without parentheses, a chain would be one longer chain with what follows.
+            let isChain = left.balancedOperands(of: symbol) != nil
             parenthesized(symbol.precedence < minimum) {
-                $0.write(left, minimum: symbol.precedence)
+                $0.write(left, minimum: isChain ? symbol.precedence + 1 : symbol.precedence)
                 $0.write(" \(symbol.rawValue) ")
                 $0.write(right, minimum: symbol.precedence + 1)
             }
@@ -66,10 +68,9 @@ extension QueryWriter {
         }
     }
 
-    /// A balanced tree as the chain that it is read from. Before another operator of its kind it has parentheses too: with
-    /// what follows, it would be one longer chain.
+    /// A balanced tree as the chain that it is read from.
     private mutating func write(chain operands: [Expression], _ symbol: BinaryOperator, _ minimum: Int) {
-        parenthesized(symbol.precedence <= minimum) {
+        parenthesized(symbol.precedence < minimum) {
             $0.list(operands, separator: " \(symbol.rawValue) ") { $0.write($1, minimum: symbol.precedence + 1) }
         }
     }
