@@ -2,7 +2,8 @@
 /// ``QueryError/Kind/limit(name:)``, which carries the constant's name.
 public enum QueryLimits {
     /// How deep parentheses, calls, lambdas, lists, nested options and operator trees may go. Everything that
-    /// walks a tree recursively may rely on it; this parser and binder need less than half a megabyte of stack at it.
+    /// walks a tree recursively may rely on it. This parser and binder need less than half a megabyte of stack at it
+    /// where the compiler optimises, and up to three times as much where it does not.
     public static let maxDepth = 64
     /// The number of nodes of all expressions of one URL.
     public static let maxNodes = 50_000
