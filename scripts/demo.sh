@@ -20,7 +20,7 @@ cleanup() {
     exit $status
 }
 trap cleanup EXIT
-export XDG_DATA_HOME="$work/data" # keys of the demonstration's stores stay out of your vault
+export XDG_DATA_HOME="$work/data" # keys of the demonstration's stores stay out of your key folder
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' green=$'\e[32m' plain=$'\e[0m'; else bold="" green="" plain=""; fi
 chapter() { printf '\n%s== %s ==%s\n' "$bold" "$*" "$plain"; }

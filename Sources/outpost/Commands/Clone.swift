@@ -15,7 +15,11 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
             Without --query every entity set is taken. The store is encrypted with a key that is generated and
-            kept in your vault, unless --key-file or --passphrase says otherwise.
+            kept in a file that only you can read (~/.local/share/outpost/keys; 'outpost vault' does not show it),
+            unless --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
+
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            give it to push, pull and sync too.
 
             EXAMPLE
               outpost clone https://host/service/
@@ -59,9 +63,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     @Flag(help: "Report as JSON.")
     var json = false
 
-    /// Above this many entity sets the person is asked (rule 35).
+    /// Above this many entity sets the person is asked.
     static let setLimit = 50
-    /// Above this many rows the person is asked (rule 35).
+    /// Above this many rows the person is asked.
     static let rowLimit = 1_000_000
     /// What a row takes on the disk, for the check of free space: a cautious guess.
     static let bytesPerRow: Int64 = 1000
@@ -158,7 +162,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         "\(Terminal.plural(survey.parts.count, "query", "queries")), \(Terminal.plural(survey.rows, "row"))"
     }
 
-    /// Shows what will be taken to a person who looks, and asks before very much of it (rule 35).
+    /// Shows what will be taken to a person who looks, and asks before very much of it.
     private func announce(_ survey: ServiceSurvey) throws {
         let isLarge =
             (queries.isEmpty && survey.parts.count > Self.setLimit) || survey.rows > Self.rowLimit

@@ -10,8 +10,9 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         commandName: "rekey",
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
-            Without an option, a new key is made and kept in your vault. Whoever had the old key and a copy of the
-            clone can still read that copy.
+            Without an option, a new key is made and kept in a file that only you can read
+            (~/.local/share/outpost/keys; 'outpost vault' does not show it). Whoever has that file can read the clone.
+            Whoever had the old key and a copy of the clone can still read that copy.
 
             EXAMPLE
               outpost rekey shop

@@ -16,8 +16,8 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
         discussion: """
             Any SQLite database will do: entity sets, keys and navigation properties are found in its tables,
-            primary keys and foreign keys. The database is not altered; what is needed to tell changes is kept
-            in a file beside it.
+            primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to
+            tell changes is kept in a file beside it.
 
             A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 

@@ -10,6 +10,9 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
             Requests are sent in order. One that is refused goes to the error archive and holds up only what
             depends on it; the exit code is then 3.
 
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            give it here as it was given to 'outpost clone'.
+
             EXAMPLE
               outpost push shop
               outpost push shop --conflicts mine
@@ -73,6 +76,9 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "pull",
         abstract: "Bring what others changed into a clone.",
         discussion: """
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            give it here as it was given to 'outpost clone'.
+
             EXAMPLE
               outpost pull shop
               outpost pull shop --only Orders
@@ -137,6 +143,9 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "sync",
         abstract: "Push, then pull.",
         discussion: """
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            give it here as it was given to 'outpost clone'.
+
             EXAMPLE
               outpost sync shop
             """)

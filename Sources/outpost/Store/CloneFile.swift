@@ -4,7 +4,7 @@ import Foundation
 struct CloneFile: Codable {
     /// Where the key is.
     enum Key: Codable, Equatable {
-        /// In the vault, under this name.
+        /// Among the generated keys, under this name.
         case vault(name: String)
         /// In a person's head.
         case passphrase

@@ -2,11 +2,11 @@ import DataVault
 import Foundation
 import Secrets
 
-/// Generated keys, kept in the vault: a file that only its owner can read.
+/// Generated keys, each kept in a file that only its owner can read; they are in no vault of `outpost vault`.
 enum KeyKeeper {
     /// Makes a key and keeps it.
     ///
-    /// - Returns: the key, its name in the vault and where the vault is.
+    /// - Returns: the key, its name, and the folder that it is in.
     static func generate() throws -> (key: EncryptionKey, name: String, directory: String) {
         let vault = try FileSecretStore()
         let name = "clone-" + UUID().uuidString.lowercased()
@@ -17,7 +17,7 @@ enum KeyKeeper {
         let vault = try FileSecretStore()
         guard let key = try vault.key(named: SecretName(name)) else {
             throw Failure(
-                message: "The vault in \(vault.directory) has no key \(name).",
+                message: "There is no key \(name) in \(vault.directory).",
                 advice: "It is kept by the user who made the clone. With the key in a file: --key-file FILE")
         }
         return key
