@@ -34,7 +34,7 @@ func raiseFreight(
         queries: [DefiningQuery("costly", "Orders?$filter=Freight gt 100"), DefiningQuery("people", "Customers")])
     try await store.download()
 
-    let service = DataService(store)  // no network from here on
+    let service = DataService(store)  // reads and changes need no network
     let orders = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
     let names = try await service.entities(Query("Customers").orderBy(.property("CompanyName")).top(3))
     print("\(orders.count) costly orders; first customers:", names.compactMap { $0["CompanyName"] })
