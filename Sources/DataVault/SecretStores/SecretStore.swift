@@ -4,7 +4,8 @@ public import Secrets
 ///
 /// ```swift
 /// let store: any SecretStore = try FileSecretStore()
-/// let key = try store.key(named: "orders") ?? store.generateKey(named: "orders")
+/// let name = try SecretName("orders")
+/// let key = try store.key(named: name) ?? store.generateKey(named: name)
 /// ```
 public protocol SecretStore: Sendable {
     /// The bytes of a secret.

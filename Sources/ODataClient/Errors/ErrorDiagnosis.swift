@@ -10,8 +10,8 @@ public typealias FailureKind = ErrorCodes.FailureKind
 /// What helps against a failure.
 public typealias RecoveryAction = ErrorCodes.RecoveryAction
 
-/// All that can be told of an error: its stable code, what kind it is, a message in any language, what helps, and what
-/// the service said.
+/// All that can be told of an error: its stable code, what kind it is, a message in English, in German or in a
+/// language that the app adds, what helps, and what the service said.
 ///
 /// ```swift
 /// } catch {

@@ -7,7 +7,7 @@ import ODataService
 /// var definition = ServiceDefinition(model: model)
 /// definition.values += [.created("CreatedAt"), .modified("UpdatedAt")]
 /// definition.unique("Categories", "Name")
-/// let product = TypeReference.entity(QualifiedName("Shop", "Product"))
+/// let product = OperationBinding.entity(QualifiedName("Shop", "Product"))
 /// try definition.function("GetTotalPrice", on: product, [.init("taxRate", .primitive(.double))],
 ///     returns: .primitive(.double)) { call in
 ///     let price: Double = try call.boundEntity().read("Price")

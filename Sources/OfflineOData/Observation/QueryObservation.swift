@@ -9,7 +9,8 @@ import ODataService
 /// still being used are one element; the newest state always comes. The sequence ends when the store is closed.
 ///
 /// ```swift
-/// for try await orders in store.observe(ODataURL(parsing: "Orders?$filter=ShippedDate eq null&$orderby=OrderID")) {
+/// let open = try ODataURL(parsing: "Orders?$filter=ShippedDate eq null&$orderby=OrderID")
+/// for try await orders in store.observe(open) {
 ///     show(orders)
 /// }
 /// ```
