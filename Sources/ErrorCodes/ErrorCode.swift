@@ -18,7 +18,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let conflict = ErrorCode(rawValue: "service.changed-by-others")
     /// The metadata of the service say that it cannot answer the request, which was not sent.
     public static let unsupportedByService = ErrorCode(rawValue: "request.unsupported-by-service")
-    /// The service remembers the request no longer: whether it acted is not known (rule 2).
+    /// The service remembers the request no longer: whether it acted is not known.
     public static let repeatExpired = ErrorCode(rawValue: "service.repeat-expired")
 
     /// The code of any error.

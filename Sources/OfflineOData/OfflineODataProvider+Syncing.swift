@@ -31,7 +31,7 @@ extension OfflineODataProvider {
         try await syncing { try await download(from: $0, names) }
     }
 
-    /// Uploads, then downloads (rule 7).
+    /// Uploads, then downloads.
     ///
     /// - Throws: as ``upload(options:)`` and ``download(_:)``.
     @discardableResult
@@ -44,7 +44,7 @@ extension OfflineODataProvider {
         }
     }
 
-    /// Does what one process at a time does (rule 10), and says when it is done.
+    /// Does what one process at a time does, and says when it is done.
     private func syncing<Report>(
         _ body: (_ remote: any ODataProvider) async throws -> Report
     ) async throws -> Report {

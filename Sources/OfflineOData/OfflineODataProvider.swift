@@ -309,8 +309,7 @@ public final class OfflineODataProvider: ODataProvider {
         }
     }
 
-    /// An entity made here, and what it contains, is still found under its first key after the service gave it another
-    /// (rule 11).
+    /// An entity made here, and what it contains, is still found under its first key after the service gave it another.
     func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
         guard mayHaveAlias(request) else { return nil }
         return try await database.read { [self] in try followingAlias(request, in: $0) }

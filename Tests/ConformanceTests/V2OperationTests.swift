@@ -254,7 +254,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("rule 24 values of defined types are compared and written as those below them")
+    @Test("values of defined types are compared and written as those below them")
     func definedTypes() async throws {
         try await Site.reference { site async throws in
             let filter = "ReleaseDate eq datetime'2024-01-20T00:00:00'"

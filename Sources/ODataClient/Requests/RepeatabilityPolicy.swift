@@ -5,7 +5,7 @@ import ODataService
 import Synchronization
 
 /// Whether changes carry an identification by which the service recognises a repeat
-/// (OASIS Repeatable Requests 1.0; rules 1 and 2).
+/// (OASIS Repeatable Requests 1.0).
 public enum RepeatabilityPolicy: Hashable, Sendable {
     /// Never, unless a request brings its own.
     case off

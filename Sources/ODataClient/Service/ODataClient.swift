@@ -245,7 +245,7 @@ public final class ODataClient: ODataProvider {
             }
             request = again
         }
-        // The service did not act, and cannot recognise repeats: once more, without (rule 2).
+        // The service did not act, and cannot recognise repeats: once more, without.
         repeatability.takeRefusal()
         request = request.mappingChanges { change, _ in
             var change = change

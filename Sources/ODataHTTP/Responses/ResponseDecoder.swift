@@ -169,7 +169,7 @@ public struct ResponseDecoder: Sendable {
         } catch let error as PayloadError {
             throw refusal(error, status, request)
         }
-        // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
+        // Whoever sweeps away what did not come must be able to trust that all has come.
         guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
         order.settle(&page, keyInID: { key(inID: $0, request) })
         return page

@@ -7,8 +7,11 @@ import ODataService
 /// Serves a provider to clients of OData 2.0: Atom and verbose JSON, `$links`, `$inlinecount`, MERGE, function
 /// imports, media link entries (MS-ODATA; OData 2.0).
 ///
-/// The same provider can be served to V4 clients beside it, as ``ODataEndpoints`` does: rule 24 says what each sees of the
-/// other's types. What V4 binds to an entity is a function import here, which takes the key as parameters:
+/// The same provider can be served to V4 clients beside it, as ``ODataEndpoints`` does. A type that V2 does not have is
+/// written as the nearest that it has: a date as `Edm.DateTime`, a duration as `Edm.Time`, an enumeration as text, by
+/// the names of its members. What V2 cannot say is left out of its metadata, and is neither sent nor taken.
+///
+/// What V4 binds to an entity is a function import here, which takes the key as parameters:
 /// `Products(7)/Shop.Activate` is `Product_Activate?ID=7`. Its metadata say `sap:action-for`, and each Atom entry has a
 /// link to it.
 ///

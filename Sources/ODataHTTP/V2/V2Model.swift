@@ -2,7 +2,7 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// What clients of OData 2.0 see of a service: its model as V2 metadata says it, with V2's types (rule 24).
+/// What clients of OData 2.0 see of a service: its model as V2 metadata says it, with V2's types.
 ///
 /// The metadata document is the table: what V2 cannot say is not in it, and is neither sent nor taken.
 struct V2Model: Sendable {

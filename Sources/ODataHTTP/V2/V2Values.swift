@@ -1,7 +1,7 @@
 import ODataModel
 import ODataService
 
-/// Values of the service's types as values of V2's, and back (rule 24).
+/// Values of the service's types as values of V2's, and back.
 ///
 /// | 4.01 | V2 |
 /// |---|---|

@@ -50,7 +50,7 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Makes a conflict of a refused condition. A repeatable request whose time has passed is refused with the same
-    /// status and is no conflict (rule 2).
+    /// status and is no conflict.
     static func detected<Result>(
         _ entity: Entity?, _ request: ODataRequest, _ body: () async throws -> Result
     ) async throws -> Result {

@@ -81,7 +81,7 @@ public final class StoreDatabase: Sendable {
         let access = try protection.access(to: path, exists: exists)
         let hasLog = size(path + "-wal") > 0
         var configuration = Configuration()
-        // Orders may come without their customers (rule 13): constraints are never enforced here.
+        // Orders may come without their customers: constraints are never enforced here.
         configuration.foreignKeysEnabled = false
         configuration.maximumReaderCount = max(1, options.readerCount)
         configuration.busyMode = .timeout(options.busyTimeout)
@@ -228,7 +228,7 @@ public final class StoreDatabase: Sendable {
         return try await StoreError.translating(path: path) { try await pool.write(body) }
     }
 
-    /// Writes in one transaction that a loss of power may undo as a whole (`synchronous=NORMAL`, rule 4): for
+    /// Writes in one transaction that a loss of power may undo as a whole (`synchronous=NORMAL`): for
     /// bulk download only, whose pages can be fetched again.
     ///
     /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.

@@ -2,7 +2,7 @@
 /// through, or one such batch, whose requests all show the same state but for what they change themselves.
 ///
 /// What a batch reads is held or spooled when its requests are answered, so that changes wait for the database alone,
-/// and for no reader (rule 23).
+/// and for no reader.
 actor ChangeGate {
     /// Whether the task is a batch that the gate is closed for: its own changes go through.
     @TaskLocal static var isOwner = false

@@ -6,7 +6,7 @@ import ODataService
 import Secrets
 
 /// Results that are kept as they were when their first page was read: `OData-Isolation: snapshot`
-/// (OData Protocol 4.01, 8.2.6; rule 23).
+/// (OData Protocol 4.01, 8.2.6).
 ///
 /// A result is read whole in one transaction and written, row by row, to an encrypted file of its own whose key is
 /// known to this process alone; its pages are then read from there. Nothing stays open on the store meanwhile. A

@@ -5,7 +5,7 @@ enum CodecChoice {
     /// The codec for a primitive, enumeration or collection type; `nil` when the layout cannot hold it.
     ///
     /// A decimal is a scaled integer only where the metadata states both precision and scale, and they fit:
-    /// what is unstated cannot be trusted to hold (rule 19).
+    /// what is unstated cannot be trusted to hold.
     static func codec(for property: Property) -> ColumnCodec? {
         switch property.type {
         case .collection, .complex, .untyped: .json

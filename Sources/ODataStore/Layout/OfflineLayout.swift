@@ -16,16 +16,16 @@ import ODataModel
 ///
 /// | column | what it holds |
 /// |---|---|
-/// | `_id` | the internal row id (rule 11), never used twice |
-/// | `_owner` | the defining query that brought the row; 0 is *local* (rule 12) |
+/// | `_id` | the internal row id, never used twice |
+/// | `_owner` | the defining query that brought the row; 0 is *local*: made here, not yet brought by a download |
 /// | `_etag` | the ETag as the back end gave it |
 /// | `_not_loaded` | which columns are not loaded, see ``TableStorage/notLoaded`` |
 /// | `_type` | the qualified name of a derived type; only where there are derived types |
 /// | `_dynamic` | the dynamic properties of an open type as a JSON object; only there |
-/// | `_parent` | the row id of the containing entity; only for contained collections (rule 17) |
+/// | `_parent` | the row id of the containing entity; only for contained collections |
 ///
-/// Rows whose owner stands in ``hiddenOwnerTable`` are not seen: their first download has not finished
-/// (rule 14). Referential constraints become indexes and joins and are never enforced (rule 13).
+/// Rows whose owner stands in ``hiddenOwnerTable`` are not seen: their first download has not finished.
+/// Referential constraints become indexes and joins and are never enforced.
 public struct OfflineLayout: Sendable {
     /// The version of the layout, kept in `PRAGMA user_version`.
     public static let version = 1

@@ -56,7 +56,7 @@ struct TableLayout {
         }
     }
 
-    /// What is always loaded: the key and what relations hang on (rule 12).
+    /// What is always loaded: the key and what relations hang on.
     private static func requiredPaths(of shape: Shape) -> Set<String> {
         Set(shape.key.map(\.path) + shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
     }

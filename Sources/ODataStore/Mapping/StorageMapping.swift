@@ -59,7 +59,7 @@ public struct ColumnStorage: Hashable, Sendable {
     public var codec: ColumnCodec
     /// Whether the database gives the value when an insert leaves it out (rowid keys, defaults).
     public var isGenerated: Bool
-    /// For layouts where *not loaded* differs from null (rule 12): whether this column can be not loaded.
+    /// For layouts where *not loaded* differs from null: whether this column can be not loaded.
     public var isOptionallyLoaded: Bool
     /// Whether text in the column is known to compare by its bytes, as where no collation is declared. Statements name
     /// the collation of others, which makes SQLite sort twice as much for groups.

@@ -102,7 +102,7 @@ public struct TableStorage: Sendable {
         set { content[0].dynamicProperties = newValue }
     }
 
-    /// The column that tells which columns of a row are *not loaded* (rule 12): NULL when all are, which is
+    /// The column that tells which columns of a row are *not loaded*: NULL when all are, which is
     /// the common case and costs nothing; else a BLOB of bits, where bit `n % 8` of byte `n / 8` is set when
     /// the `n`-th of ``columns`` is not loaded, missing bytes counting as zeros. A column that is not
     /// loaded holds NULL, so that SQL need not look at the bits; they matter when a value is read.

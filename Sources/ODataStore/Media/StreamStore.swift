@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// The streams of media entities and stream properties, in rows of one size each, never whole in memory (rule 9).
+/// The streams of media entities and stream properties, in rows of one size each, never whole in memory.
 ///
 /// An upload is written chunk by chunk in transactions of its own and belongs to nothing until the entity does; a
 /// stream that is replaced or whose entity goes stays for those who are reading it, and is removed later.

@@ -13,7 +13,7 @@ import ODataService
 /// ```
 ///
 /// Each request is one transaction; so is each change set of a batch. Reads fill at most a page and hold no
-/// transaction when they return (rule 23).
+/// transaction when they return.
 public final class StoreProvider: ODataProvider {
     /// What a provider allows and how much it answers at once.
     public struct Options: Sendable {

@@ -205,7 +205,7 @@ extension RememberedRequests.Answer.ActionResult {
 }
 
 extension Repeatability {
-    /// The one identification of the requests of a change set (rule 2); `nil` when they have none.
+    /// The one identification of the requests of a change set; `nil` when they have none.
     static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
         let all = requests.compactMap(\.repeatability)
         guard let first = all.first else { return nil }

@@ -4,7 +4,7 @@ import ODataService
 
 /// The identification of a request that may be sent again, checked (OData Repeatable Requests 1.0, 3).
 struct RepeatableRequest: Hashable {
-    /// How long answers are remembered by default, in seconds: 50 days (rule 2).
+    /// How long answers are remembered by default, in seconds: 50 days.
     static let lifetime: Int64 = 50 * 86_400
     /// The greatest length of an id.
     static let maxLength = 256

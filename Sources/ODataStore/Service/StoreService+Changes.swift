@@ -146,7 +146,7 @@ extension StoreService {
     }
 
     /// Runs one transaction that acts once, however often it is asked for with the same id
-    /// (OData Repeatable Requests 1.0; rules 1 and 2).
+    /// (OData Repeatable Requests 1.0).
     private func transact(
         _ requests: [ODataRequest], _ bound: [BoundURL] = [],
         _ body: @escaping @Sendable (Database) throws -> [Performed]

@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 
 /// Finds the rows of a tracked result that may have come, changed or gone since a version: those that changed
-/// themselves, and those to which changed rows are or were related (rule 29). It costs what changed.
+/// themselves, and those to which changed rows are or were related. It costs what changed.
 struct CandidateSearch {
     let query: TrackedQuery
     let mapping: StorageMapping

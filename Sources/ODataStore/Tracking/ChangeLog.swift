@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 
 /// The log of all changes of a service's rows, written by triggers in the transaction that makes them, whoever
-/// makes them: what delta links are answered from (rule 29).
+/// makes them: what delta links are answered from.
 ///
 /// Each entry has a number that only grows, the table and row, the entity's key where it has one, and for a row
 /// that is changed or deleted the values that its relations hung on before: with them the rows that it was

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Delta links (OData Protocol 4.01, 11.3; rule 29).
+/// Delta links (OData Protocol 4.01, 11.3).
 extension ChangeSource {
     /// Answers a read that is tracked, or asks for changes; `nil` for any other.
     func trackedRead(_ request: ODataRequest) async throws -> ODataResponse? {

@@ -1,4 +1,4 @@
-/// Which properties of the rows of a table something brings or holds (rule 12).
+/// Which properties of the rows of a table something brings or holds.
 ///
 /// ```swift
 /// let narrow = PropertySelection([["OrderedAt"], ["Address", "City"]])

@@ -2,8 +2,7 @@ import GRDB
 import ODataModel
 import ODataStore
 
-/// Takes in what entities contain: rows of a path of containment, which several queries may hold, each a part of them
-/// (rules 12 and 17).
+/// Takes in what entities contain: rows of a path of containment, which several queries may hold, each a part of them.
 struct ContainedRows {
     private let table: TableStorage
     private let query: Int64
@@ -114,7 +113,7 @@ struct ContainedRows {
 
     private mutating func remove(_ rowID: Int64, isChanged: Bool) throws -> Int64? {
         if isChanged {
-            // A row with changes is never removed: the service's answer to them will tell (rule 12).
+            // A row with changes is never removed: the service's answer to them will tell.
             try BeforeImages(snapshots: queue.snapshots).deleteEntity(set: table.set, rowID: rowID, in: database)
             return nil
         }

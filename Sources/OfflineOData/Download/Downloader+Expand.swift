@@ -6,7 +6,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// What defining queries expand (rule 16).
+/// What defining queries expand.
 extension Downloader {
     // MARK: Probing
 

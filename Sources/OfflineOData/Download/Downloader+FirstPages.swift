@@ -43,7 +43,7 @@ extension Downloader {
     }
 
     /// Writes a page into the table. The link to the next one comes with its last rows: until then, the page is read
-    /// again after a crash, which changes nothing (rule 14).
+    /// again after a crash, which changes nothing.
     ///
     /// - Parameters:
     ///   - link: what led to the page.
@@ -125,7 +125,7 @@ extension Downloader {
                 written.nextLink = nextLink
                 return written
             }
-            // Whoever sweeps away what did not come must be able to trust that all has come (rule 15).
+            // Whoever sweeps away what did not come must be able to trust that all has come.
             guard let next = try await following else { throw collection.incomplete }
             part = next
         }

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// What a delta or refresh brings is kept aside until all of it is here, then applied (rule 14).
+/// What a delta or refresh brings is kept aside until all of it is here, then applied.
 ///
 /// As many changes as a local edit can wait for are applied in one transaction, so that a reader sees all or none of
 /// them. More than that are applied in steps, between which edits and readers go on and the write-ahead log is moved into

@@ -122,7 +122,7 @@ struct Downloader: Sendable {
     // MARK: First download
 
     /// Page by page into the final table, each in its own transaction with the link to the next, so that
-    /// it can be taken up again at the last complete page (rule 14).
+    /// it can be taken up again at the last complete page.
     private func first(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
@@ -243,7 +243,7 @@ struct Downloader: Sendable {
     // MARK: Refresh
 
     /// Everything again: each page is compared with what is here, and only what differs is staged and written; rows that
-    /// did not come are removed after the service has confirmed by key that they are gone (rule 15).
+    /// did not come are removed after the service has confirmed by key that they are gone.
     private func refresh(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: .refresh, received: 0, inserted: 0, updated: 0, removed: 0)
@@ -283,7 +283,7 @@ struct Downloader: Sendable {
     /// hold once each of these was downloaded, and the others once all were.
     ///
     /// Rows made here belong to nobody until the first download after their upload: one that no query
-    /// brought then is not part of what is kept offline (rule 12). A first download that was taken up again may have read,
+    /// brought then is not part of what is kept offline. A first download that was taken up again may have read,
     /// before they were uploaded, the pages where they are now.
     private func releaseUploadedRows(_ rows: Set<RowReference>, downloaded: [StoredQuery]) async throws {
         guard !rows.isEmpty else { return }
@@ -325,7 +325,7 @@ struct Downloader: Sendable {
     // MARK: Requests
 
     /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
-    /// meanwhile then move no others over the border of a page (rule 15).
+    /// meanwhile then move no others over the border of a page.
     func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
         var page: EntityPage
         if link == nil || link == query.nextLink, let first = firstPage(of: query) {
@@ -392,8 +392,7 @@ struct Downloader: Sendable {
         return request
     }
 
-    /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys
-    /// (rule 12).
+    /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys.
     static func columnSet(
         _ query: StoredQuery, _ table: TableStorage, _ mapping: StorageMapping
     ) throws -> ODataURL {

@@ -2,7 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataStore
 
-/// What becomes of the `$expand` of a defining query (rule 16).
+/// What becomes of the `$expand` of a defining query.
 ///
 /// A navigation property that a foreign key stands behind, and whose way back is known, is *split*: a query of its own
 /// reads the related entities, so that both have delta links. Anything else is read *whole* with its parents, and

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataStore
 
-/// Which properties each query brings of the rows of a set (rule 12). The queries are read when that is asked for, which is
+/// Which properties each query brings of the rows of a set. The queries are read when that is asked for, which is
 /// where one brings less than another has brought: hardly ever.
 final class HeldColumns {
     private let table: TableStorage

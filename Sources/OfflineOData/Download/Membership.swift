@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 import ODataStore
 
-/// Which queries hold the rows of a table: one owns a row, the others are noted beside it (rule 12).
+/// Which queries hold the rows of a table: one owns a row, the others are noted beside it.
 struct Membership {
     let table: TableStorage
     /// The query that rows are brought for.
@@ -91,7 +91,7 @@ struct Membership {
     }
 
     /// Notes that a row is the service's, and that no download has brought back yet what became of it: where it is in no query,
-    /// as far as is known, the next one decides (rule 12).
+    /// as far as is known, the next one decides.
     static func markUploaded(_ rowID: Int64, of set: String, in database: Database) throws {
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)"

@@ -55,7 +55,7 @@ enum QueryTable {
         }
     }
 
-    /// Adds a query; its rows stay hidden until it is loaded (rule 14).
+    /// Adds a query; its rows stay hidden until it is loaded.
     static func add(
         _ query: DefiningQuery, entitySet: String, mapping: StorageMapping, parent: Int64? = nil,
         navigation: String? = nil, in database: Database

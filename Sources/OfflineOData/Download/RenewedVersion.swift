@@ -38,7 +38,7 @@ struct RenewedVersion {
 }
 
 extension Shape {
-    /// What each query brings: the key, and what relations hang on (rule 12).
+    /// What each query brings: the key, and what relations hang on.
     var alwaysLoaded: Set<String> {
         let paths = key.map(\.path) + navigationProperties.flatMap { $0.constraints.map(\.property) }
         return Set(paths.map { String($0.prefix { $0 != "/" }) })

@@ -4,7 +4,7 @@ import ODataService
 import ODataStore
 
 /// Applies what a download brings to the rows of one entity set: new and changed rows, removed rows, and
-/// local changes on top of them (rules 12 and 14).
+/// local changes on top of them.
 struct RowApplier {
     /// What was done with the rows.
     struct Counts: Sendable {
@@ -140,7 +140,7 @@ struct RowApplier {
         }
     }
 
-    /// A row with changes is never removed: the service's answer to them will tell (rule 12).
+    /// A row with changes is never removed: the service's answer to them will tell.
     private mutating func releaseChanged(_ rowID: Int64) throws {
         guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
             return

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What a clone of a service would take, before anything is taken (rule 35).
+/// What a clone of a service would take, before anything is taken.
 public struct ServiceSurvey: Sendable {
     /// One defining query with its size.
     public struct Part: Sendable {

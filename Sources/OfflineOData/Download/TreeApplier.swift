@@ -96,7 +96,7 @@ struct TreeApplier {
         }
     }
 
-    /// Contained entities are where their container is, and nowhere else (rule 17). What was changed here is put on top
+    /// Contained entities are where their container is, and nowhere else. What was changed here is put on top
     /// of what the service has.
     private mutating func contain(
         _ entities: [Entity], in parent: Int64, _ target: TableStorage, _ items: [ExpandItem],

@@ -103,7 +103,7 @@ extension OfflineODataProvider {
         try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
-    /// How the defining queries are downloaded, and what became of what they expand (rule 16).
+    /// How the defining queries are downloaded, and what became of what they expand.
     ///
     /// - Throws: `StoreError`.
     public func explainDownloads() async throws -> [DownloadExplanation] {

@@ -125,7 +125,7 @@ extension OfflineODataProvider {
     }
 
     /// Creates a media entity in a set, in what an entity contains, or related to an entity: its stream is sent first, then
-    /// what is set of its properties, the foreign key of such a relation included (rule 9).
+    /// what is set of its properties, the foreign key of such a relation included.
     private func createMedia(
         _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], _ request: ODataRequest
     ) async throws -> ODataResponse {

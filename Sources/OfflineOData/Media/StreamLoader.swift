@@ -3,7 +3,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// Loads streams from a service, resumably (rule 9).
+/// Loads streams from a service, resumably.
 struct StreamLoader: Sendable {
     let streams: StreamTable
     let remote: any ODataProvider

@@ -3,7 +3,7 @@ import GRDB
 import ODataService
 import ODataStore
 
-/// The streams of media entities and of stream properties, in rows of one size each, never whole in memory (rule 9).
+/// The streams of media entities and of stream properties, in rows of one size each, never whole in memory.
 struct StreamTable: Sendable {
     /// Bytes per row.
     static let chunkSize = 256 << 10
@@ -229,7 +229,7 @@ struct StreamTable: Sendable {
 
     // MARK: Reading
 
-    /// The bytes of a stream, read as they are pulled; no transaction lives between two chunks (rule 23).
+    /// The bytes of a stream, read as they are pulled; no transaction lives between two chunks.
     func bytes(of stream: Info) -> ByteStream {
         bytes(of: stream.id, 0..<stream.length)
     }

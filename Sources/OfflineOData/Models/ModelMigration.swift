@@ -6,7 +6,7 @@ import ODataStore
 /// Brings the tables of a store from one version of a service's model to another, in one transaction.
 ///
 /// Tables that both layouts have alike are not touched. A table that differs is made anew and filled with the columns
-/// that both have; columns that are new are *not loaded* until a download brings them (rule 12).
+/// that both have; columns that are new are *not loaded* until a download brings them.
 struct ModelMigration {
     let old: OfflineLayout
     let new: OfflineLayout

@@ -1,7 +1,7 @@
 import Foundation
 import ODataStore
 
-/// Brings what a row says of its columns that are not loaded (rule 12) from the columns of one table to those of another.
+/// Brings what a row says of its columns that are not loaded from the columns of one table to those of another.
 struct NotLoadedColumns {
     private let old: [String]
     private let new: [String]

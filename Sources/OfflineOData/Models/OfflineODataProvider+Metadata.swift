@@ -24,7 +24,7 @@ extension OfflineODataProvider {
     ///
     /// Where every difference is compatible (OData Protocol 4.01, 5.2), rows stay and new properties are not loaded
     /// until the next download. Else what was downloaded goes, but for rows with changes of ours. The queue stays in
-    /// either case; a request that the new model has no place for goes to the error archive (rule 6).
+    /// either case; a request that the new model has no place for goes to the error archive.
     ///
     /// What the store has in memory alone goes over to the new one: values of parameters that are a session's
     /// (``ParameterLifetime/session``), the delegate, and who follows ``progress()``. Observations end, and are begun again

@@ -107,7 +107,7 @@ extension OfflineODataProvider {
             status: 409, code: "ChangesWait", message: "Changes of \(url) wait: they must be uploaded first.")
     }
 
-    /// Takes in what the service answered: it is owned by nobody until the next download brings it (rule 12).
+    /// Takes in what the service answered: it is owned by nobody until the next download brings it.
     private func keep(_ entity: Entity, of set: String, activated draft: EntityKey?) async throws {
         try await database.write { [mapping] database in
             guard let table = mapping.tables[set] else { return }

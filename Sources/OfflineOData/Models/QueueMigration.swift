@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 
 /// Brings the queue and the before images from one version of a model to another. What the new one has no place for goes
-/// to the error archive, with every value that was to be sent (rule 6).
+/// to the error archive, with every value that was to be sent.
 struct QueueMigration {
     private let old: EntityDataModel
     private let new: EntityDataModel

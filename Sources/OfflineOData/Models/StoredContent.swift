@@ -11,7 +11,7 @@ struct StoredContent {
         case type(QualifiedName)
         case dynamicProperties(QualifiedName)
         case property(QualifiedName, String, TypeReference)
-        /// A property that a relation hangs on, which queries always ask for (rule 12).
+        /// A property that a relation hangs on, which queries always ask for.
         case foreignKey(QualifiedName, String)
     }
 

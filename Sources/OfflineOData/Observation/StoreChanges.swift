@@ -3,7 +3,7 @@ import ODataStore
 import Synchronization
 
 /// Tells that a store may have changed: at once after a commit of this process, within
-/// ``pollInterval`` after one of another (rule 10).
+/// ``pollInterval`` after one of another.
 final class StoreChanges: Sendable {
     /// How many seconds pass between two looks for commits of other processes, while somebody observes.
     static let pollInterval = 0.25

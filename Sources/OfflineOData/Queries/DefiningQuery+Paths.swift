@@ -10,7 +10,7 @@ extension DefiningQuery {
     }
 
     /// The same query over the entity set or singleton that its path begins with: an entity by its key is a condition, and
-    /// what an entity contains is read with it (rule 17). The key of the container is all that is read of that.
+    /// what an entity contains is read with it. The key of the container is all that is read of that.
     ///
     /// ```
     /// Photos(7)                       Photos?$filter=ID eq 7

@@ -13,7 +13,7 @@ extension OfflineODataProvider {
     }
 
     /// Adds a defining query. The next download brings its rows; until all are here, those that no other query
-    /// holds are not seen (rule 14).
+    /// holds are not seen.
     ///
     /// ```swift
     /// try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq 7", group: "daily"))
@@ -36,7 +36,7 @@ extension OfflineODataProvider {
     }
 
     /// Removes a defining query, with the rows that no other query holds. A row with changes of ours stays until
-    /// these are through, as in a download (rule 12).
+    /// these are through, as in a download.
     ///
     /// Rows go in small transactions, so that edits do not wait; the first of them hides all, so that a reader sees
     /// them all or none. After a crash, calling this again goes on.

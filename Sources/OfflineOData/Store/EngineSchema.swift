@@ -63,7 +63,7 @@ enum EngineSchema {
             "ALTER TABLE outpost_event ADD COLUMN requests INTEGER",
             "ALTER TABLE outpost_event ADD COLUMN failures INTEGER",
             "ALTER TABLE outpost_event ADD COLUMN bytes INTEGER",
-            // The streams of media entities and of stream properties, in rows of one size (rule 9).
+            // The streams of media entities and of stream properties, in rows of one size.
             """
             CREATE TABLE outpost_stream(
                 id INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL,
@@ -146,7 +146,7 @@ enum EngineSchema {
         ) STRICT
         """,
         "CREATE INDEX outpost_queue_row ON outpost_queue(entity_set, row_id)",
-        // Rows made here and accepted by the back end, which no download has brought yet (rule 12).
+        // Rows made here and accepted by the back end, which no download has brought yet.
         """
         CREATE TABLE outpost_uploaded(
             entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(entity_set, row_id)

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The numbers of rows, which are never given twice within a table (rule 11).
+/// The numbers of rows, which are never given twice within a table.
 enum RowNumbers {
     /// The last number that a table gave; `nil` where it gave none, or does not count.
     static func last(of table: String, in database: Database) throws -> Int64? {

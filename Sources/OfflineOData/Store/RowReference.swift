@@ -1,4 +1,4 @@
-/// A row of an entity set, or of what its entities contain, by its internal id (rule 11).
+/// A row of an entity set, or of what its entities contain, by its internal id.
 struct RowReference: Codable, Hashable, Sendable {
     let set: String
     var rowID: Int64

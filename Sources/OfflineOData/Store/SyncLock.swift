@@ -5,7 +5,7 @@
 #endif
 
 /// The operating system's lock on a store's synchronisation: many processes read and edit, one at a time
-/// syncs (rule 10). Released when the process ends, however it ends.
+/// syncs. Released when the process ends, however it ends.
 final class SyncLock: Sendable {
     private let descriptor: Int32
 

@@ -175,7 +175,7 @@ struct Cancelling {
     private func localETag() -> String { "W/\"local-\(undo.environment.newGuid())\"" }
 
     /// Lets the requests behind one be made of what that was made of, where its own values never come to the service, which else
-    /// would seem to have been changed by others (rule 8). What had not been loaded then is not known.
+    /// would seem to have been changed by others. What had not been loaded then is not known.
     private func put(_ former: Entity, of names: Set<String>, into later: [QueuedRequest], in database: Database) throws
     {
         var names = names

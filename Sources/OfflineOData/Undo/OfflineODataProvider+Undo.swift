@@ -23,7 +23,7 @@ extension OfflineODataProvider {
     ///     back too; those entities show their other changes as before.
     /// - Returns: how many of them had changes.
     /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others of a change set would stay, and
-    ///   ``OfflineError/alreadySent(request:)`` when a change is on its way (rule 7), and then nothing is
+    ///   ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is
     ///   undone; ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`.
     @discardableResult
     public func undo(_ entities: [ODataURL], withAllOthers: Bool = false) async throws -> Int {

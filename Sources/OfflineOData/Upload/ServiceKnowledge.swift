@@ -153,7 +153,7 @@ public struct StatedCapabilities: Hashable, Sendable {
     /// first time.
     public var supportsCount = true
     /// Whether it filters by keys. Where not, the rows that a full read did not bring are asked for one by one before they
-    /// are deleted (rule 15).
+    /// are deleted.
     public var supportsFilterByKey = true
 
     /// States nothing.

@@ -17,8 +17,7 @@ public struct UploadOptions: Sendable {
     /// entity that has no foreign key.
     public var foldsRequests: Bool
     /// By entity set, a property with a value that the app gives and no other entity has: where the answer to a
-    /// creation was lost, the entity is looked for by it, so that nothing is made twice and nothing stays in doubt
-    /// (rule 1).
+    /// creation was lost, the entity is looked for by it, so that nothing is made twice and nothing stays in doubt.
     public var correlationProperties: [String: String] = [:]
     /// How many seconds a change may wait: older ones that were never sent go to the error archive, since they were
     /// made of what has long been something else. `nil` for no limit.

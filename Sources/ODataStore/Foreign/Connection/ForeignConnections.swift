@@ -3,8 +3,7 @@ import GRDB
 import GRDBSQLite
 
 /// The connections to a database that is not ours: one that writes and a few that only read, each opened by
-/// itself in the journal mode found, never by a pool that would convert the file to a write-ahead log
-/// (rule 26).
+/// itself in the journal mode found, never by a pool that would convert the file to a write-ahead log.
 final class ForeignConnections: Sendable {
     /// The file.
     let path: String
@@ -40,7 +39,7 @@ final class ForeignConnections: Sendable {
         func configuration(readonly: Bool) -> Configuration {
             var configuration = Configuration()
             configuration.readonly = readonly
-            // The constraints that the database declares are enforced; only an offline store's are not (rule 13).
+            // The constraints that the database declares are enforced; only an offline store's are not.
             configuration.foreignKeysEnabled = true
             configuration.busyMode = .timeout(busyTimeout)
             configuration.label = "outpost.foreign"

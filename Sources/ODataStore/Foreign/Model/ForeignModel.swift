@@ -12,8 +12,8 @@ import ODataModel
 ///
 /// Names follow ``ForeignNames``, types ``ColumnChoice``; each element whose name had to change carries
 /// ``originalNameTerm``. Tables are entity sets; a table without a usable primary key has the computed key
-/// `_rowid`. A view is an entity set when a key is given for it, else a function that returns complex values
-/// (rule 28). Foreign keys are navigation properties in both directions.
+/// `_rowid`. A view is an entity set when a key is given for it, else a function that returns complex values.
+/// Foreign keys are navigation properties in both directions.
 public struct ForeignModel: Sendable {
     /// The term that gives the name of a table, view or column where the model's name differs.
     public static let originalNameTerm = "io.outpost.V1.OriginalName"

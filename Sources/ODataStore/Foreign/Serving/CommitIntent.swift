@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// What a repeatable request is about to commit to a database with a write-ahead log, written beside it first:
-/// the request, its answers, and each row's digest before and after (rule 27).
+/// the request, its answers, and each row's digest before and after.
 struct CommitIntent: Codable {
     /// One row that changes.
     struct ChangedRow: Codable {

@@ -6,7 +6,7 @@ import ODataService
 ///
 /// With a rollback journal both files are in one transaction, which SQLite commits as one. With a write-ahead
 /// log the order is: intent beside, commit, mark beside; an intent that is still open after a crash is settled by
-/// comparing the rows (``CommitIntent``, rule 27).
+/// comparing the rows (``CommitIntent``).
 struct ServedCommit: Sendable {
     /// What came of it.
     enum Outcome: Sendable {

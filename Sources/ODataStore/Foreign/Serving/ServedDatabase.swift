@@ -17,7 +17,7 @@ import Synchronization
 /// ```
 ///
 /// Nothing in the database is altered without being asked for: it stays in the journal mode found, row versions
-/// and remembered requests live in `NAME.db-outpost` beside it (rules 26 and 27), and other programs may go on
+/// and remembered requests live in `NAME.db-outpost` beside it, and other programs may go on
 /// working with it. The model is made when the database is opened; when its schema changes, open it again.
 public final class ServedDatabase: ODataProvider {
     /// How a database is served.
@@ -29,7 +29,7 @@ public final class ServedDatabase: ODataProvider {
         public var installsTriggers = false
         /// The most rows of a page; `nil` for no limit but the request's own.
         public var pageSize: Int? = 1000
-        /// The key columns of the views that are to be entity sets, by the view's name (rule 28).
+        /// The key columns of the views that are to be entity sets, by the view's name.
         public var viewKeys: [String: [String]] = [:]
         /// The namespace of the model.
         public var namespace = "Database"

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// A set is watched from the first request that asks for its changes. What this server writes is versioned in
 /// the same transaction. What others wrote is found by comparing each row with the digest kept of it: only when
-/// the file was changed by somebody else, and then in one scan of each watched table (rule 27).
+/// the file was changed by somebody else, and then in one scan of each watched table.
 final class ChangeTracker: Sendable {
-    /// How long removed rows are remembered, in seconds: 30 days (rule 29).
+    /// How long removed rows are remembered, in seconds: 30 days.
     static let tombstoneLifetime: Int64 = 30 * 86_400
 
     let side: SideFile

@@ -4,7 +4,7 @@ import GRDBSQLite
 
 /// What tells without reading its pages that a database file is as it was: size, time of change, the change
 /// counter in its header (bytes 24 to 27), and of a write-ahead log its salts, the number of its frames and the
-/// checksum of the last one (rule 27).
+/// checksum of the last one.
 ///
 /// It must be read inside a transaction, so that nobody commits meanwhile. The file itself is read through
 /// SQLite's own handle: opening and closing it here would drop the locks that SQLite holds (POSIX advisory

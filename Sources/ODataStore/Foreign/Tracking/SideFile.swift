@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// The file beside a foreign database that keeps what the database has no place for: the versions of its rows,
-/// the requests that were answered, and what was about to be committed (rule 27). `NAME.db-outpost` for
+/// the requests that were answered, and what was about to be committed. `NAME.db-outpost` for
 /// `NAME.db`; without it everything starts anew, and delta links that are out are refused with 410.
 ///
 /// With a rollback journal the file is attached to the connection that writes, so that both commit together.

@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Where a page ended: what `$skiptoken` carries (rule 21).
+/// Where a page ended: what `$skiptoken` carries.
 ///
 /// The text is base64url of a JSON array and means nothing to clients:
 /// `[version, digest of the query, now(), rows left of $top or null, [sort values], kept result or null]`.
