@@ -73,7 +73,8 @@ public struct RetryPolicy: Sendable {
 
     /// How long to wait at least after an answer before the request is sent again; `nil` when it is not.
     func leastDelay(after response: HTTPResponse, to request: HTTPRequest, isRepeatable: Bool?) -> Duration? {
-        let wish = response.headerFields[.retryAfter].flatMap { retryAfter($0) }
+        let seconds = response.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now()) }
+        let wish = seconds.map { Duration.seconds($0) }
         switch response.status.code {
         case 429: break
         case 503 where wish != nil: break
@@ -82,15 +83,6 @@ public struct RetryPolicy: Sendable {
         }
         guard let wish else { return .zero }
         return wish <= maxRetryAfter ? wish : nil
-    }
-
-    /// What a `Retry-After` field says; `nil` when it is neither a number of seconds nor a date.
-    func retryAfter(_ text: String) -> Duration? {
-        let text = text.trimmingCharacters(in: .whitespaces)
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return .seconds(min(Int64(text) ?? .max, 1 << 40))
-        }
-        return CookieDate.seconds(text).map { .seconds(max(0, Double($0) - now())) }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import ODataFormat
 import ODataService
@@ -21,7 +22,9 @@ package struct ErrorBody {
             let reason = response.status.reasonPhrase
             error.message = reason.isEmpty ? "The service answered \(response.status.code)." : reason
         }
-        error.retryAfter = fields[.retryAfter].flatMap { Int(HeaderTokens.trim($0)) }
+        error.retryAfter = fields[.retryAfter].flatMap {
+            RetryAfter.seconds($0, now: Date().timeIntervalSince1970).map { Int($0.rounded(.up)) }
+        }
         error.repeatabilityResult = fields[.repeatabilityResult].flatMap {
             RepeatabilityResult(rawValue: HeaderTokens.trim($0).lowercased())
         }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import ODataModel
 import ODataQuery
@@ -252,6 +253,21 @@ import Testing
         #expect(error?.retryAfter == 120)
         #expect(error?.requestID == "r1")
         #expect(error?.repeatabilityResult == .rejected)
+    }
+
+    @Test("A date says when to come again, as seconds do; nothing else does")
+    func retryAfterDate() async throws {
+        func retryAfter(_ text: String) async -> Int? {
+            await #expect(throws: ODataError.self) {
+                try await read("Products", "503\nRetry-After: \(text)\n\n")
+            }?.retryAfter
+        }
+        #expect(await retryAfter("Sun, 06 Nov 1994 08:49:37 GMT") == 0)
+        let date = HTTPDate.text(seconds: Int64(Date().timeIntervalSince1970) + 600)
+        #expect((590...600).contains(await retryAfter(date) ?? -1))
+        #expect(await retryAfter("9223372036854775808") == 1 << 40)
+        #expect(await retryAfter("-1") == nil)
+        #expect(await retryAfter("soon") == nil)
     }
 
     @Test func `success that cannot be read is no refusal`() async throws {

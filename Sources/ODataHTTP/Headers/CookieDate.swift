@@ -1,12 +1,12 @@
 /// Dates as cookies and header fields have them, read as leniently as RFC 6265, 5.1.1 wants: that covers the three
 /// forms of RFC 9110, 5.6.7.
-enum CookieDate {
+package enum CookieDate {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
     /// The seconds since 1970; `nil` when the text is no date.
-    static func seconds(_ text: String) -> Int64? {
+    package static func seconds(_ text: String) -> Int64? {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?
