@@ -208,6 +208,33 @@ public final class BulkLoader {
         try update(entity, etag: entity.control.etag, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
+    /// What of an entity a row can hold. A value beyond what the metadata promise, such as one of more decimal places than its
+    /// property has, is left out, as if it were not loaded; of an entity of a type that the table does not have, its key is left.
+    ///
+    /// - Parameter entity: the entity; some of its properties are enough.
+    public func storable(_ entity: Entity) -> Entity {
+        guard plan.nodes(of: entity.shape) != nil else {
+            var bare = Entity(shape: plan.storage.shape)
+            for property in bare.shape.key { bare[property.path] = entity[property.path] }
+            bare.markUnchanged()
+            bare.control = entity.control
+            return bare
+        }
+        guard !isStorable(entity) else { return entity }
+        var result = entity
+        for ordinal in entity.values.indices {
+            var alone = Entity(shape: entity.shape)
+            alone.values[ordinal] = entity.values[ordinal]
+            if !isStorable(alone) { result.values[ordinal] = nil }
+        }
+        return result
+    }
+
+    private func isStorable(_ entity: Entity) -> Bool {
+        var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
+        return (try? plan.encode(entity, into: &row)) != nil
+    }
+
     /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
     /// as the one that others still refer to.
     ///

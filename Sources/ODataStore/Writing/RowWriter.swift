@@ -83,7 +83,9 @@ public struct RowWriter: Sendable {
         let own = Self.given(entity)
         let principals = try resolveReferences(
             in: &entity, of: plan, before: nil, request: request, database: database)
-        let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan))
+        // A key that is null is one that was left out.
+        let missing = entity.shape.key.map(\.path).filter { entity[$0]?.isNull ?? false }
+        let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan)).subtracting(missing)
         try hook?.prepareInsert(&entity, into: plan.storage, request: request, in: database)
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
@@ -205,7 +207,9 @@ public struct RowWriter: Sendable {
         for (name, value) in entity.control.annotations where name.hasSuffix(Self.deltaMark) {
             patch.control.annotations[name] = value
         }
-        let own = Self.given(patch)
+        // A dynamic property that goes is in the patch no more.
+        var own = Self.given(patch).union(entity.dynamicProperties.keys)
+        if replaces { own.formUnion(before.dynamicProperties.keys) }
         let principals = try resolveReferences(
             in: &patch, of: plan, before: row, request: request, database: database)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))

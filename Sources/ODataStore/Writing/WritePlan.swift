@@ -304,8 +304,9 @@ struct WritePlan: Sendable {
         return holder.dynamicProperties
     }
 
-    /// The JSON object of dynamic properties; `nil` for none.
+    /// The JSON object of dynamic properties; `nil` for none. One that is null is one that is not there (OData CSDL 4.01, 6.3).
     static func dynamicText(_ properties: [String: ODataValue]) -> String? {
+        let properties = properties.filter { !$0.value.isNull }
         guard !properties.isEmpty else { return nil }
         let shape = Shape(dynamic: QualifiedName("Outpost", "Dynamic"), properties: [])
         var holder = Entity(shape: shape)

@@ -63,15 +63,20 @@ struct BeforeImages {
             sql: "DELETE FROM outpost_before WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])
     }
 
-    /// The row whose back-end version has a key; found by going over the set's images, of which there are
-    /// only as many as rows with changes.
+    /// The row whose back-end version has a key. There may be as many images as rows with changes: those of others are not
+    /// read.
     func rowID(
         set: String, key: EntityKey, shape: Shape, in database: Database,
         where isWanted: (Int64) throws -> Bool = { _ in true }
     ) throws -> Int64? {
+        var sql = "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL"
+        var arguments: [any DatabaseValueConvertible] = [set]
+        for part in key.parts where shape.property(part.name) != nil {
+            sql += " AND instr(entity, ?) > 0"
+            arguments.append(snapshots.trace(of: part.value, in: part.name))
+        }
         let rows = try Row.fetchCursor(
-            database, sql: "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL",
-            arguments: [set])
+            database.cachedStatement(sql: sql), arguments: StatementArguments(arguments))
         while let row = try rows.next() {
             guard try snapshots.decode(row["entity"] as Data, shape: shape).key == key, try isWanted(row["row_id"])
             else { continue }

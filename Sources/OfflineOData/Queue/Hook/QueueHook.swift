@@ -133,8 +133,13 @@ struct QueueHook: WriteHook {
         // Nothing that differs is nothing to send.
         guard !changed.isEmpty || options.sendsEmptyUpdate else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
-        let changes = after.only(where: changed.contains)
-        let base = old.only(where: changed.contains)
+        var changes = after.only(where: changed.contains)
+        var base = old.only(where: changed.contains)
+        // A dynamic property that is not there is one that is null.
+        for name in changed where after.shape.ordinal(of: name) == nil {
+            changes.dynamicProperties[name] = after.dynamicProperties[name] ?? .null
+            base.dynamicProperties[name] = old.dynamicProperties[name] ?? .null
+        }
         if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
             try mending.putBack(
                 joining: options, waitingFor: awaited(by: changes, of: after, change, rowID: rowID, in: database),
@@ -308,11 +313,17 @@ extension Entity {
         Set(shape.properties.map(\.name).filter { self[$0] != nil }).union(dynamicProperties.keys)
     }
 
-    /// Whether no property that is loaded in both differs.
+    /// Whether no property that is loaded in both differs. A dynamic one that another entity has, and this one has not, is null.
     func matches(_ properties: Entity) -> Bool {
         zip(values, properties.values).allSatisfy { value, expected in
-            value == nil || expected == nil || value == expected
+            guard let value, let expected else { return true }
+            return value.isSame(as: expected)
         }
+            && properties.dynamicProperties.allSatisfy { name, expected in
+                let value = self[name] ?? .null
+                // Without its type, the same value may come as another one.
+                return value.isSame(as: expected) || value.lexicalText.map { $0 == expected.lexicalText } ?? false
+            }
     }
 
     /// This entity with every loaded property of another put over it.
@@ -329,5 +340,20 @@ extension Entity {
         }
         result.dynamicProperties.merge(other.dynamicProperties) { $1 }
         return result
+    }
+}
+
+extension ODataValue {
+    /// Whether a service that gives one of two values back may have been sent the other: the same instant may come with
+    /// another offset, and of a complex value some properties may not be loaded.
+    fileprivate func isSame(as other: ODataValue) -> Bool {
+        switch (self, other) {
+        case (.dateTimeOffset(let a), .dateTimeOffset(let b)):
+            a.seconds == b.seconds && a.picoseconds == b.picoseconds
+        case (.complex(let a), .complex(let b)): a.matches(b)
+        case (.collection(let a), .collection(let b)):
+            a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
+        default: self == other
+        }
     }
 }
