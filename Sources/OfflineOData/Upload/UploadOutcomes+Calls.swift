@@ -56,7 +56,7 @@ extension UploadOutcomes {
             if let next { try queue.setETag(nil, of: next.id, in: database) }
             return
         }
-        version = version.merging(theirs)
+        version = version.merging(try storable(theirs, table, in: database))
         version.control.etag = theirs.control.etag
         try queue.setETag(version.control.etag, ofCallsBoundTo: bound, in: database)
         // Without an ETag, only the values of what waited were compared before: of what is in the archive, others may have

@@ -27,9 +27,10 @@ struct UploadOutcomes: Sendable {
     ///   - seen: the entity as the service had it before, where it was asked since no ETag guards the request.
     ///   - isOvertaken: whether what it has now is known to be others' work on top of the request: who waits behind it then
     ///     meets that as a conflict.
+    ///   - isReadLater: whether what it has now was read after its answer, and others may have been there in between.
     func accept(
         _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, seen: Entity? = nil,
-        isOvertaken: Bool = false, in database: Database
+        isOvertaken: Bool = false, isReadLater: Bool = false, in database: Database
     ) throws {
         try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
@@ -40,6 +41,7 @@ struct UploadOutcomes: Sendable {
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
         guard let table = mapping.tables[request.entitySet] else { return }
+        let theirs = try theirs.map { try storable($0, table, in: database) }
         var twin: BeforeImages.Image?
         if request.kind == .create {
             let key = theirs?.key ?? request.key
@@ -70,7 +72,7 @@ struct UploadOutcomes: Sendable {
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         let known =
             try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
-        var accepted = known?.entity ?? Entity(shape: table.shape, key: request.key)
+        var accepted = known?.entity ?? Entity(shape: request.changes.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
@@ -89,7 +91,7 @@ struct UploadOutcomes: Sendable {
             if request.kind == .stream {
                 // What the next change was made of is not this one's answer: others may have been there before.
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
-            } else if isOvertaken {
+            } else if isOvertaken || isReadLater && meetsOthers(next, in: theirs, behind: request) {
                 // What waits was not made of what others have done since: the values tell when it is sent.
             } else if request.kind != .update || request.etag != nil {
                 // The next change is one of what the service made of this one.
@@ -119,6 +121,14 @@ struct UploadOutcomes: Sendable {
     private func isMade(_ request: QueuedRequest, of theirs: Entity) -> Bool {
         guard request.kind == .update, let base = request.base else { return true }
         return theirs.matches(base)
+    }
+
+    /// Whether others have changed what an update is about between the answer of the one before it, which an ETag guarded, and
+    /// the reading of the entity.
+    private func meetsOthers(_ next: QueuedRequest, in theirs: Entity?, behind request: QueuedRequest) -> Bool {
+        guard request.kind == .update, request.etag != nil, let theirs, next.kind == .update, let base = next.base
+        else { return false }
+        return !theirs.matches(base.only(where: { request.changes[$0] == nil }))
     }
 
     /// Marks both ends of a relation that the service has taken as uploaded, as far as they are here.
@@ -196,6 +206,7 @@ struct UploadOutcomes: Sendable {
     /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
     private func renew(_ request: QueuedRequest, to theirs: Entity, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
+        let theirs = try storable(theirs, table, in: database)
         let known = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
         let newest = known?.entity?.merging(theirs) ?? theirs
@@ -208,6 +219,21 @@ struct UploadOutcomes: Sendable {
             request.rowID, queued.reduce(newest) { $0.merging($1.changes) })
     }
 
+    /// What of the service's version of a row the row can hold. Where that is not all, the next download of its set compares
+    /// everything, and tells what is wrong: it must not keep the queue from being sent.
+    func storable(_ theirs: Entity, _ table: TableStorage, in database: Database) throws -> Entity {
+        let held = try BulkLoader(set: table.set, mapping: mapping, in: database).storable(theirs)
+        if held.values != theirs.values { try requireComparison(of: table.set, in: database) }
+        return held
+    }
+
+    /// Lets the next download compare everything that queries bring of a set.
+    private func requireComparison(of set: String, in database: Database) throws {
+        for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(set) {
+            try QueryTable.requireComparison(of: query, in: database)
+        }
+    }
+
     /// A person says that a request in doubt has acted. A download may have brought meanwhile what the service made of it, or
     /// others after it, and would not bring it again: the next one compares everything.
     ///
@@ -215,10 +241,7 @@ struct UploadOutcomes: Sendable {
     /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
     func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
         guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
-        let set = request.touchedRow?.set ?? request.entitySet
-        for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(set) {
-            try QueryTable.requireComparison(of: query, in: database)
-        }
+        try requireComparison(of: request.touchedRow?.set ?? request.entitySet, in: database)
         if let key {
             let shape = request.changes.shape
             return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)
@@ -298,6 +321,7 @@ struct UploadOutcomes: Sendable {
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
         guard let table = mapping.tables[request.entitySet] else { return }
+        let theirs = try storable(theirs, table, in: database)
         try removeOutdated(streamOf: request, theirs, in: database)
         let owner =
             try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.owner

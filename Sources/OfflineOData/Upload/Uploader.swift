@@ -39,6 +39,9 @@ struct Uploader: Sendable {
         outcomes = UploadOutcomes(mapping: mapping, environment: environment)
     }
 
+    /// The seconds that a busy service may ask an upload to wait: one that wants more is asked again by the next upload.
+    static let longestWait = 120
+
     /// Sends what can be sent.
     ///
     /// - Parameter report: has the requests that failed before any was sent, and gets what became of the others, as far as it
@@ -64,11 +67,12 @@ struct Uploader: Sendable {
                 result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
             } catch let error as ODataError
                 where [429, 503].contains(error.status) && tries[first.id, default: 0] < first.options.retries
+                && error.retryAfter ?? 0 <= Self.longestWait
             {
                 // Busy: what was sent is put back or known to be under way, and is sent again.
                 let tried = tries[first.id, default: 0]
                 tries[first.id] = tried + 1
-                try await environment.sleep(error.retryAfter.map(Double.init) ?? Double(1 << min(tried, 6)))
+                try await environment.sleep(error.retryAfter.map { Double(max(0, $0)) } ?? Double(1 << min(tried, 6)))
                 continue
             }
             switch result {
@@ -339,6 +343,7 @@ struct Uploader: Sendable {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
         var isWithoutKey = false
+        var isReadLater = false
         if request.kind == .create, theirs?.key == nil {
             // A lean answer may leave the key to Location.
             if let key = createdKey(request, response) {
@@ -350,6 +355,7 @@ struct Uploader: Sendable {
             }
         } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain {
             theirs = await readAgain(request, request.key)
+            isReadLater = true
         } else if request.kind == .stream {
             // The ETag of the answer is the stream's.
             theirs = await readAgain(request, request.key)
@@ -363,9 +369,12 @@ struct Uploader: Sendable {
         }
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-        let (current, before) = (theirs, seen)
-        // It may have acted long ago: a repeat is answered with what the service has now.
-        let isOvertaken = isRepeat && theirs.map { !request.isShown(by: $0) } ?? false
+        let (current, before, readLater) = (theirs, seen, isReadLater)
+        // It may have acted long ago: a repeat is answered with what the service has now. What is read later than the answer
+        // may be others' work by then.
+        var isOvertaken = isRepeat && theirs.map { !request.isShown(by: $0) } ?? false
+        if readLater, let etag, let theirs, theirs.control.etag != etag { isOvertaken = true }
+        let overtaken = isOvertaken
         try await write { database in
             try ServiceKnowledge.addWholeEntities(of: sets, in: database)
             let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
@@ -374,7 +383,7 @@ struct Uploader: Sendable {
             }
             try outcomes.accept(
                 request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
-                isOvertaken: isOvertaken, in: database)
+                isOvertaken: overtaken, isReadLater: readLater, in: database)
         }
         return .accepted
     }

@@ -77,6 +77,24 @@ struct ChangeOptionsTests {
         #expect(try await store.status().pending.count == 1)
     }
 
+    @Test("a service that wants more patience than an upload has ends it, and the request waits")
+    func longRetryAfter() async throws {
+        let shop = try await Shop()
+        let attempts = LockedList()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.method == .update else { return nil }
+                attempts.append(request)
+                throw ODataError(status: 503, code: "Busy", message: "Come again.", retryAfter: .max)
+            })
+        let store = try await shop.clone(through: service)
+        try await store.changing(ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
+        await #expect(throws: ODataError.self) { try await store.upload() }
+        #expect(attempts.requests.count == 1)
+        #expect(try await store.status().pending.count == 1)
+    }
+
     @Test("an update that changes nothing is sent only where that is asked for")
     func empty() async throws {
         let shop = try await Shop()

@@ -20,6 +20,7 @@ struct TypesTests {
             <NavigationProperty Name="Tags" Type="Collection(S.Tag)"/>
           </EntityType>
           <EntityType Name="BigPlan" BaseType="S.Plan"><Property Name="Size" Type="Edm.Int32"/></EntityType>
+          <EntityType Name="EmptyPlan" BaseType="S.Plan"/>
           <EntityType Name="Step"><Key><PropertyRef Name="No"/></Key>
             <Property Name="No" Type="Edm.Int32" Nullable="false"/></EntityType>
           <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
@@ -78,6 +79,22 @@ struct TypesTests {
         #expect(sent.map { $0["Size"] } == [3, 4])
         #expect(sent.map(\.control.type) == [shape.name, shape.name], "the URL does not tell it")
         #expect(try await store.rows("Plans('a')").first?["Size"] == 4)
+    }
+
+    @Test("keeps derived types that have no properties of their own")
+    func derivedWithoutProperties() async throws {
+        let (store, _, path) = try await store()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let shape = try shape("EmptyPlan", store)
+        let plan = Entity(shape: shape, ["ID": "a", "Title": "A"])
+        _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Plans"), body: .entity(plan)))
+        #expect(try await store.upload().failed.map(\.entityText) == [])
+        #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["ID"] } == ["a"])
+        var patch = Entity(shape: shape)
+        patch["Title"] = "B"
+        _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
+        #expect(try await store.upload().accepted.map(\.changes.shape.name) == [shape.name])
+        #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["Title"] } == ["B"])
     }
 
     /// The URL of a plan.

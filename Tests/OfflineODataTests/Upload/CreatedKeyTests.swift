@@ -22,6 +22,31 @@ struct CreatedKeyTests {
             })
     }
 
+    @Test("is the service's to give where the app gave null, as where it gave none")
+    func null() async throws {
+        let shop = try await Shop()
+        let sent = LockedList()
+        let isLost = LockedFlag()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            after: { request, response in
+                guard request.method == .create else { return response }
+                sent.append(request)
+                guard !isLost.isSet else { return response }
+                isLost.set()
+                throw ODataError(status: 504, code: "Gateway", message: "The service did not answer.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.create(
+            "Orders", ["OrderID": .null, "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 0))])
+        await #expect(throws: ODataError.self) { try await store.upload() }
+        guard case .entity(let order)? = sent.requests.first?.body else { throw ODataError.notFound("a creation") }
+        #expect(order["OrderID"] == nil)
+        // Nobody can look for it under a key that it never had.
+        #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+    }
+
     @Test("is read from the address of what is contained")
     func contained() async throws {
         let studio = try await Studio()
