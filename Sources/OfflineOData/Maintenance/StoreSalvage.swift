@@ -276,7 +276,8 @@ struct StoreSalvage {
         }
         // What was read before the damage is there already, and is ignored the second time.
         report.saved[table] = before
-        let middle = from + (to - from) / 2
+        // Damaged row ids may be anywhere: their sum or difference may be beyond what a number holds.
+        let middle = (from >> 1) + (to >> 1) + (from & to & 1)
         try copy(name, table, list, insert, rowID, from, middle)
         try copy(name, table, list, insert, rowID, middle + 1, to)
     }
