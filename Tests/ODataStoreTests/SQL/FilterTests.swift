@@ -129,6 +129,16 @@ struct FilterTests {
             ])
     }
 
+    @Test("5.1.1.1.1 What not gives is compared with null as a whole")
+    func negated() async throws {
+        #expect(try await traders.keys("Customers?$compute=not contains(Name,'e') as N&$filter=N eq null") == ["C"])
+        #expect(
+            try await traders.keys("Customers?$compute=not contains(Name,'e') as N&$filter=N ne null")
+                == ["A", "B", "D"])
+        let both = "Orders?$compute=not contains(CustomerID,'A') as N&$filter=Shipped le N"
+        #expect(try await traders.keys(both) == ["2", "4", "5"])
+    }
+
     @Test("Values are bound, never spliced", arguments: ["'; DROP TABLE orders;--", "' OR 1=1 --", "\u{0}x", "?"])
     func injection(text: String) async throws {
         let literal = BoundExpression.constant(.string(text), .primitive(.string))

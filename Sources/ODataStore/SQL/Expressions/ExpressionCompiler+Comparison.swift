@@ -98,7 +98,8 @@ extension ExpressionCompiler {
         let isNull: SQLFragment
         if case .path(let path) = expression {
             switch try resolve(path) {
-            case .scalar(let operand): isNull = "\(operand.sql) IS NULL"
+            // NOT reaches as far as it can: without parentheses it would be the test that is negated.
+            case .scalar(let operand): isNull = "(\(operand.sql)) IS NULL"
             case .complex(_, _, let presence, _): isNull = "coalesce(\(presence), 0) = 0"
             case .entity(let scope, _, _):
                 guard let table = scope.table else { throw Self.unsupported("a comparison with null") }
@@ -195,7 +196,7 @@ extension ExpressionCompiler {
         if isNullable, !isCondition { sql = "coalesce(\(sql), 0)" }
         if bothNullable, op == .lessOrEqual || op == .greaterOrEqual {
             // "See rules for gt and eq": null is equal to null.
-            sql = "(\(sql) OR (\(left.sql) IS NULL AND \(right.sql) IS NULL))"
+            sql = "(\(sql) OR ((\(left.sql)) IS NULL AND (\(right.sql)) IS NULL))"
         }
         return sql
     }

@@ -209,7 +209,7 @@ final class ExpressionCompiler {
             if case .untyped = expression.type { throw Self.unsupported("isof of a value without a declared type") }
             return "0"
         }
-        return "\(try value(expression).sql) IS NOT NULL"
+        return "(\(try value(expression).sql)) IS NOT NULL"
     }
 
     /// Whether the row has what a path leads to: not the properties of other types, nor those that its branch of a
