@@ -49,8 +49,9 @@ extension ExpressionCompiler {
     func resolveMember(
         _ path: BoundPath, _ value: SQLFragment, _ type: TypeReference, _ scope: SQLScope
     ) throws -> PathTarget {
+        let element = DynamicValue.element(alias: scope.alias)
         if path.steps.isEmpty {
-            return .scalar(try member(value, type, place: path.variable.name))
+            return .scalar(try member(value, type, place: path.variable.name, element))
         }
         var names: [String] = []
         for step in path.steps {
@@ -60,12 +61,18 @@ extension ExpressionCompiler {
             default: throw Self.unsupported("the path \(Self.name(of: path.steps)) within a collection")
             }
         }
-        let extracted: SQLFragment = "json_extract(\(value), \(bind: SQLFragment.jsonPath(names).databaseValue))"
-        return .scalar(try member(extracted, path.type, place: names.joined(separator: "/")))
+        var found = DynamicValue.member(of: value, path: names)
+        // Where nobody declared what the members are, not all of them need be objects.
+        if case .untyped = type { found = names.reduce(element) { $0.member($1) } }
+        return .scalar(try member(found.value, path.type, place: names.joined(separator: "/"), found))
     }
 
     /// A value taken out of JSON in the canonical form of its type.
-    func member(_ value: SQLFragment, _ type: TypeReference, place: String) throws -> Operand {
+    ///
+    /// - Parameter dynamic: where it lies, for one whose type nobody declared.
+    func member(
+        _ value: SQLFragment, _ type: TypeReference, place: String, _ dynamic: DynamicValue? = nil
+    ) throws -> Operand {
         let codec = Operand.canonicalCodec(type)
         let label = place.databaseValue
         let sql: SQLFragment =
@@ -82,7 +89,8 @@ extension ExpressionCompiler {
             case .binary: "outpost_binary_of_text(\(value))"
             default: throw Self.unsupported("\(type) within a collection")
             }
+        let isDynamic = codec == .json && !type.isCollection
         return Operand(
-            sql: sql, type: type, codec: codec, place: place, isDynamic: codec == .json && !type.isCollection)
+            sql: sql, type: type, codec: codec, place: place, dynamic: isDynamic ? dynamic ?? .plain(value) : nil)
     }
 }

@@ -60,7 +60,7 @@ extension ExpressionCompiler {
             same.type = type
             return same
         }
-        if operand.isDynamic { return try member(operand.sql, type, place: operand.place) }
+        if let dynamic = operand.dynamic { return try cast(dynamic, to: type, place: operand.place) }
         let codec = Operand.canonicalCodec(type)
         let from = try normalized(operand)
         let x = from.sql

@@ -95,7 +95,7 @@ extension ExpressionCompiler {
         switch value.codec {
         case .integer, .string, .double, .single: return value.sql
         case .boolean: return "json(CASE \(value.sql) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-        case .json: return "json(\(value.sql))"
+        case .json: return "json(\(value.dynamic?.json ?? value.sql))"
         default: return try cast(value, to: .primitive(.string)).sql
         }
     }
@@ -110,7 +110,8 @@ extension ExpressionCompiler {
 
     private func textual(_ expression: BoundExpression) throws -> Operand {
         let operand = try value(expression)
-        return operand.isDynamic ? try member(operand.sql, .primitive(.string), place: operand.place) : operand
+        guard let dynamic = operand.dynamic else { return operand }
+        return try typed(dynamic, as: .primitive(.string), place: operand.place)
     }
 
     private func text(_ function: CanonicalFunction, _ arguments: [Operand], _ type: TypeReference) throws -> Operand {

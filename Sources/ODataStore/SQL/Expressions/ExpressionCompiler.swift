@@ -182,7 +182,7 @@ final class ExpressionCompiler {
         }
         let tested = try value(Self.peeled(operand))
         // What has no declared type is compared as what each member is.
-        let isDynamic = tested.isDynamic
+        let isDynamic = tested.dynamic != nil
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
         for member in members {

@@ -480,7 +480,7 @@ struct ResultPlanBuilder {
 
     private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
         ResultPlan.Slot(
-            index: select.index(of: operand.sql),
+            index: select.index(of: operand.dynamic?.json ?? operand.sql),
             storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil,
             isDynamic: !isDeclared(name))
     }

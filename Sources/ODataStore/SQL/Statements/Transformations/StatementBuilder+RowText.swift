@@ -161,7 +161,7 @@ extension StatementBuilder {
             if case .enumeration = value.type { break }
             return "coalesce(CAST(\(x) AS TEXT), 'null')"
         case .boolean: return "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
-        case .json: return "coalesce(\(x), 'null')"
+        case .json: return "coalesce(\(value.dynamic?.json ?? x), 'null')"
         case .decimalBytes: return "coalesce(outpost_dec_text(\(x)), 'null')"
         case .double, .single:
             // Neither NaN nor infinity is a number of JSON.
