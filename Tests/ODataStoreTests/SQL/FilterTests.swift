@@ -139,6 +139,27 @@ struct FilterTests {
         #expect(try await traders.keys(both) == ["2", "4", "5"])
     }
 
+    @Test("5.1.1.10.1 Numbers and texts are cast by the form that payloads have")
+    func castNumbers() async throws {
+        try await check(
+            "Orders",
+            [
+                ("cast(Rating,Edm.String) eq '-2'", "4"), ("cast(Rating,Edm.String) eq '0'", "5"),
+                ("cast(Rating,Edm.String) eq '1.5'", "1"), ("cast(Rating,Edm.String) eq 'NaN'", "3"),
+            ])
+        // Swift reads these as numbers; OData does not.
+        for text in ["0x10", "inf", "nan", "infinity", "%2B5", " 5"] {
+            for type in ["Edm.Double", "Edm.Single"] {
+                let condition = "cast(concat(trim(' '),'\(text)'),\(type)) eq null"
+                #expect(try await traders.keys("Orders?$filter=\(condition)").count == 5, "\(condition)")
+            }
+        }
+        for text in ["1e5", "-INF", "0.5"] {
+            let condition = "cast(concat(trim(' '),'\(text)'),Edm.Double) ne null"
+            #expect(try await traders.keys("Orders?$filter=\(condition)").count == 5, "\(condition)")
+        }
+    }
+
     @Test("Values are bound, never spliced", arguments: ["'; DROP TABLE orders;--", "' OR 1=1 --", "\u{0}x", "?"])
     func injection(text: String) async throws {
         let literal = BoundExpression.constant(.string(text), .primitive(.string))

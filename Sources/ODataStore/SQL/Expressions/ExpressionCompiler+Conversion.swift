@@ -87,11 +87,11 @@ extension ExpressionCompiler {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
             result = form(from, "outpost_enum_of_text(\(x), \(bind: enumeration.written.databaseValue))", codec)
-        case (.string, .double), (.string, .single): result = form(from, "outpost_real_of_text(\(x))", codec)
         case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
         case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)
         case (.string, .boolean), (.string, .guid), (.string, .date), (.string, .timeOfDay), (.string, .dateTime),
-            (.string, .dateTimeOffset), (.string, .duration), (.string, .binary):
+            (.string, .dateTimeOffset), (.string, .duration), (.string, .binary), (.string, .double),
+            (.string, .single):
             guard let primitive = type.primitive else {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
