@@ -160,6 +160,25 @@ struct FilterTests {
         }
     }
 
+    @Test("in takes as many values as a request may have, whatever their type")
+    func manyMembers() async throws {
+        let numbers = 1...2_000
+        let instants = numbers.map { "2024-01-15T08:00:00.\(1_000 + $0)Z" } + ["2024-01-15T08:00:00Z"]
+        #expect(try await traders.keys("Orders?$filter=Placed in (\(instants.joined(separator: ",")))") == ["1", "2"])
+        #expect(
+            try await traders.keys("Orders?$filter=not (Placed in (\(instants.joined(separator: ","))))")
+                == ["3", "4", "5"])
+        let guids = numbers.map { "00000000-0000-0000-0000-0000000\(10_000 + $0)" }
+        let wanted = (guids + ["0f8fad5b-d9cb-469f-a165-70867728950e"]).joined(separator: ",")
+        #expect(try await traders.keys("Orders?$filter=Token in (\(wanted))") == ["1"])
+        let sizes = numbers.map { String($0) }.joined(separator: ",")
+        #expect(try await traders.keys("Customers?$filter=Size in (\(sizes),'x')") == ["A"])
+        let places = numbers.map { #"{"City":"c\#($0)","Zip":null}"# } + [#"{"City":"Berlin","Zip":"10115"}"#]
+        #expect(try await traders.keys("Customers?$filter=Address in (\(places.joined(separator: ",")))") == ["A"])
+        let columns = numbers.dropLast(1).map { "\($0)" }.joined(separator: ",")
+        #expect(try await traders.keys("Orders?$filter=OrderID in (\(columns),Freight)").count == 5)
+    }
+
     @Test("Values are bound, never spliced", arguments: ["'; DROP TABLE orders;--", "' OR 1=1 --", "\u{0}x", "?"])
     func injection(text: String) async throws {
         let literal = BoundExpression.constant(.string(text), .primitive(.string))
