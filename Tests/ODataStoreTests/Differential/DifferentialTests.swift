@@ -274,6 +274,8 @@ struct Differential {
         "As?$apply=nest(concat(outerjoin(Links as J),groupby((Place/City))/orderby(Place/City)) as N)",
         "As?$apply=nest(outerjoin(Bs as J,groupby((ID),aggregate(AID with max as M)))/join(Links as J2) as N)",
         "As?$filter=geo.distance(Spot,geography'SRID=4326;Point(1 1)') lt 200000", "As?$filter=D ge 2 or D eq null",
+        "As?$filter=D lt 'b' or D eq true", "As?$filter=D eq 0.25 or D eq 2024-01-01", "As?$filter=D gt Next/D",
+        "As?$filter=cast(D,Edm.Decimal) gt 1 or cast(D,Edm.String) eq '4'",
     ]
 
     /// Cases that were once different, by the sample's seed.

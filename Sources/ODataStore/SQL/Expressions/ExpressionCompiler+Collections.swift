@@ -78,7 +78,9 @@ extension ExpressionCompiler {
         let sql: SQLFragment =
             switch codec {
             case .string, .boolean, .integer, .json: value
-            case .double, .single: "outpost_double_of_json(\(value))"
+            case .double: "outpost_double_of_json(\(value))"
+            // JSON has the shortest digits, which are those of another binary64.
+            case .single: "outpost_real_single(outpost_double_of_json(\(value)))"
             case .decimalBytes: "outpost_decimal_of_number(\(value), \(bind: label))"
             case .guid: "outpost_guid_of_text(\(value), \(bind: label))"
             case .date: "outpost_date_of_text(\(value), \(bind: label))"

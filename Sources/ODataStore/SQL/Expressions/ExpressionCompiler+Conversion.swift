@@ -40,7 +40,8 @@ extension ExpressionCompiler {
         let x = from.sql
         switch (from.codec, codec) {
         case (.integer, .decimalBytes): return form(from, "outpost_decimal_of_scaled(\(x), 0)", codec)
-        case (.double, .decimalBytes), (.single, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
+        case (.double, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
+        case (.single, .decimalBytes): return form(from, "outpost_dec_of_single(\(x))", codec)
         case (.integer, .double), (.integer, .single): return form(from, "CAST(\(x) AS REAL)", codec)
         case (.decimalBytes, .double): return form(from, "outpost_dec_double(\(x))", codec)
         case (.decimalBytes, .single): return form(from, "outpost_real_single(outpost_dec_double(\(x)))", codec)
@@ -125,7 +126,8 @@ extension ExpressionCompiler {
                 sql = "CAST(\(x) AS TEXT)"
             }
         case .boolean: sql = "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
-        case .double, .single: sql = "outpost_real_text(\(x))"
+        case .double: sql = "outpost_real_text(\(x))"
+        case .single: sql = "outpost_single_text(\(x))"
         case .decimalBytes: sql = "outpost_dec_text(\(x))"
         case .guid: sql = "outpost_guid_text(\(x))"
         case .date: sql = "outpost_date_text(\(x))"

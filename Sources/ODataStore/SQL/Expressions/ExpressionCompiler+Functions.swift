@@ -93,7 +93,8 @@ extension ExpressionCompiler {
     func jsonMember(_ operand: Operand) throws -> SQLFragment {
         let value = try normalized(operand)
         switch value.codec {
-        case .integer, .string, .double, .single: return value.sql
+        case .integer, .string, .double: return value.sql
+        case .single: return "CAST(outpost_single_text(\(value.sql)) AS REAL)"
         case .boolean: return "json(CASE \(value.sql) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         case .json: return "json(\(value.dynamic?.json ?? value.sql))"
         default: return try cast(value, to: .primitive(.string)).sql

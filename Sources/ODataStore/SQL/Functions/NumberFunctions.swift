@@ -24,6 +24,8 @@ enum NumberFunctions {
         unary("single") { Double(Float($0)) },
         StoreFunctions.function("real_integer", 1) { Int64(exactly: try $0.double(0).rounded(.towardZero)) },
         StoreFunctions.function("real_text", 1) { ODataValue.double(try $0.double(0)).lexicalText },
+        // The digits that tell a number of binary32 from its neighbours are fewer than those of the same binary64.
+        StoreFunctions.function("single_text", 1) { ODataValue.single(Float(try $0.double(0))).lexicalText },
     ]
 
     /// Division by zero gives `nil`, which is null: see ``DecimalFunctions``.
