@@ -90,7 +90,7 @@ struct ExpandPaging: Sendable {
         path += "/\(expand.navigation.name)"
         if expand.query.shape.name != expand.navigation.target { path += "/\(expand.query.shape.name)" }
         let place = try Binder(model: mapping.model).bind(ODataURL(parsing: path)).resource
-        let compiled = try SQLCompiler(mapping: mapping, options: compilerOptions).compile(
+        let compiled = try SQLCompiler(mapping: mapping, options: compilerOptions.lasting).compile(
             expand.query, at: place.steps)
         let remaining = expand.query.top.map { max(0, $0 - (pageSize ?? 0)) }
         let token = PageToken(
