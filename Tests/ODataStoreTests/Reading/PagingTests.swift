@@ -138,6 +138,35 @@ struct PagingTests {
         #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
     }
 
+    @Test(
+        "Links to the rest of an expanded collection keep aliases, the levels of a star, and what lies behind a path",
+        arguments: [
+            ("Customers", "Orders($filter=OrderID gt @x)&@x=0", "Orders"), ("Employees", "*($levels=2)", "Reports"),
+            ("Employees", "Reports($levels=3)", "Reports"), ("Employees", "Reports($levels=max)", "Reports"),
+            ("Customers", "Orders/Items", "Orders"), ("Customers", "Orders,Orders/Items,Orders/Customer", "Orders"),
+            ("Customers", "Orders($expand=Items($filter=Line ge @x))&@x=0", "Orders"),
+        ])
+    func expandedOptions(set: String, expand: String, name: String) async throws {
+        let url = try ODataURL(
+            parsing: "\(set)?$top=1&$expand=\(expand)",
+            options: ParsingOptions(dialect: expand.contains("/") ? .v2 : .v4))
+        let bound = try Binder(model: traders.model).bind(url)
+        func first(_ size: Int?) async throws -> RelatedEntities? {
+            let response = try await traders.reader(maxExpandedRows: size).read(
+                bound, request: ODataRequest(.read, url), in: traders.queue)
+            guard case .page(let page) = response.body else { throw ODataError.notFound(name) }
+            return page.entities.first?.related[name]
+        }
+        guard case .many(let all, _, nil)? = try await first(nil),
+            case .many(let some, _, let link?)? = try await first(1)
+        else {
+            Issue.record("no collection with a link")
+            return
+        }
+        #expect(some.count == 1 && all.count == 2)
+        #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
+    }
+
     @Test("A next link is good for its query, whatever is hidden by then and whatever serves it")
     func lasting() async throws {
         var tables = traders.mapping.tables
