@@ -235,9 +235,11 @@ public final class OfflineODataProvider: ODataProvider {
                 return try LocalModel.number(in: database)
             }
         }
-        return try OfflineODataProvider(
+        let provider = try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options, texts: texts, modelNumber: modelNumber)
+        try await provider.renewSearchIndexes()
+        return provider
     }
 
     /// Closes the store's files; no call is valid afterwards.
