@@ -235,9 +235,12 @@ public final class OfflineODataProvider: ODataProvider {
                 return try LocalModel.number(in: database)
             }
         }
-        return try OfflineODataProvider(
+        let provider = try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connect(root, model), options: options, texts: texts, modelNumber: modelNumber)
+        // Where there is no room for it now, searches go without.
+        try? await provider.renewSearchIndexes()
+        return provider
     }
 
     /// Closes the store's files; no call is valid afterwards.

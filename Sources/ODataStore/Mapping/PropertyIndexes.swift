@@ -75,7 +75,7 @@ public struct PropertyIndexes: Sendable {
         return index
     }
 
-    /// Makes the full-text index of a set, which `$search` uses from then on.
+    /// Makes the full-text index of a set, which `$search` uses from then on; one of an earlier version is made anew.
     ///
     /// - Throws: ``ODataError`` 404 for an unknown set, 400 for one without text or whose rows have no number.
     @discardableResult
@@ -85,10 +85,18 @@ public struct PropertyIndexes: Sendable {
             throw ODataError(
                 status: 400, code: "InvalidIndex", message: "\(set) has no text that could be indexed.", target: set)
         }
-        if try !SearchIndex.exists(table, in: database) {
+        if try !SearchIndex.names(in: database).contains(SearchIndex.name(of: table)) {
+            try SearchIndex.drop(table, in: database)
             try SearchIndex.create(table, rowID: rowID, in: database)
         }
         return Index(name: SearchIndex.name(of: table), set: set, paths: [], isSearch: true)
+    }
+
+    /// The sets whose full-text index is one of an earlier version, which is not used until it is made anew.
+    public func outdatedSearches(in database: Database) throws -> [String] {
+        let names = try SearchIndex.names(areCurrent: false, in: database)
+        if names.isEmpty { return [] }
+        return mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.set).sorted()
     }
 
     /// Takes an index out again; nothing happens when it is not there.

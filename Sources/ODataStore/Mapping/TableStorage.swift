@@ -201,6 +201,11 @@ public struct TableStorage: Sendable {
         return result
     }
 
+    /// The names of the derived types that have properties of their own, always in the same order.
+    var derivedTypes: [QualifiedName] {
+        derivedProperties.isEmpty ? [] : derivedProperties.keys.sorted { $0.description < $1.description }
+    }
+
     /// The storage of each property of the declared type or one derived from it, by the ordinals of `type`.
     public func properties(of type: Shape) -> [PropertyStorage] {
         type == shape ? properties : properties + (derivedProperties[type.name] ?? [])

@@ -59,7 +59,12 @@ extension StoreReader {
         _ query: BoundQuery, _ segments: [BoundSegment], _ token: PageToken?, _ now: ODataDateTimeOffset,
         _ pageSize: Int?, _ budget: RowBudget?, _ database: Database, _ cache: QueryCache.Entry?
     ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
-        let (compiled, options) = try prepare(query, segments, now: now, database, cache)
+        var (compiled, options) = try prepare(query, segments, now: now, database, cache)
+        if options.isPassing, token != nil || pageSize != nil {
+            // The next link is good for as long as the query is.
+            compiled.origin = try SQLCompiler(mapping: mapping, options: options.lasting)
+                .compile(query, at: segments).digest
+        }
         if let token, token.digest != compiled.digest { throw PageToken.foreign }
         var snapshot: ResultSnapshots.Snapshot?
         if !compiled.canResume, pageSize != nil, !compiled.isSingleRow {

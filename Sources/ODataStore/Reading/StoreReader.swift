@@ -163,8 +163,7 @@ public struct StoreReader: Sendable {
 
     /// The tables that have a full-text index.
     private func searchIndexes(_ database: Database) throws -> Set<String> {
-        let names = try String.fetchSet(
-            database, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB 'search$*'")
+        let names = try SearchIndex.names(in: database)
         return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
     }
 

@@ -3,8 +3,10 @@ import GRDB
 /// The full-text index of one table: an FTS5 table without content, kept by triggers.
 ///
 /// It holds the words of each text as `TextSearch` cuts them; the tokenizer of FTS5 only splits them at
-/// their spaces.
+/// their spaces: `ascii` takes everything beyond ASCII for parts of words, whatever Unicode its library knows.
 enum SearchIndex {
+    private static let tokenizer = "tokenize='ascii'"
+
     /// The index's table.
     static func name(of table: TableStorage) -> String { "search$\(table.table)" }
 
@@ -14,10 +16,7 @@ enum SearchIndex {
         let index = quoted(name(of: table))
         let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
         try database.execute(
-            sql: """
-                CREATE VIRTUAL TABLE \(index) USING fts5(\(names), content='', \
-                tokenize='unicode61 remove_diacritics 0')
-                """)
+            sql: "CREATE VIRTUAL TABLE \(index) USING fts5(\(names), content='', \(tokenizer))")
         func words(_ row: String) -> String {
             columns.map { "outpost_words(\(row)\(quoted($0)))" }.joined(separator: ", ")
         }
@@ -50,6 +49,17 @@ enum SearchIndex {
         try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
             arguments: [name(of: table)]) ?? false
+    }
+
+    /// The names of the indexes that find what a scan finds, or of the others: those of an earlier version split words
+    /// otherwise. They are kept, but not asked.
+    static func names(areCurrent: Bool = true, in database: Database) throws -> Set<String> {
+        try String.fetchSet(
+            database,
+            sql: """
+                SELECT name FROM main.sqlite_master WHERE type = 'table' AND name GLOB 'search$*' \
+                AND sql LIKE 'CREATE VIRTUAL TABLE %' AND (instr(sql, ?) > 0) = ?
+                """, arguments: [tokenizer, areCurrent])
     }
 
     private static func trigger(_ table: TableStorage, _ event: String) -> String {

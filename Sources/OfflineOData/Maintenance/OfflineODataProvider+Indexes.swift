@@ -45,6 +45,15 @@ extension OfflineODataProvider {
         return try await database.write { try indexes.createSearch(on: set, in: $0) }
     }
 
+    /// Makes full-text indexes of an earlier version anew, which would not be used any more.
+    func renewSearchIndexes() async throws {
+        let indexes = propertyIndexes
+        guard try await database.read({ try !indexes.outdatedSearches(in: $0).isEmpty }) else { return }
+        try await database.write { database in
+            for set in try indexes.outdatedSearches(in: database) { try indexes.createSearch(on: set, in: database) }
+        }
+    }
+
     /// Takes an index out again; nothing happens when it is not there.
     ///
     /// - Throws: `StoreError`.

@@ -23,6 +23,16 @@ struct PatternMatchingTests {
         #expect(try PatternMatching.matches(text, pattern: pattern) == expected, "\(pattern)")
     }
 
+    @Test("Patterns that are canonically equivalent are other patterns all the same")
+    func canonicallyEquivalent() throws {
+        for _ in 0..<2 {
+            #expect(try PatternMatching.matches("\u{E9}", pattern: "^\u{E9}$"))
+            #expect(try !PatternMatching.matches("\u{E9}", pattern: "^e\u{301}$"))
+            #expect(try PatternMatching.matches("e\u{301}", pattern: "^e\u{301}$"))
+            #expect(try !PatternMatching.matches("e\u{301}", pattern: "^\u{E9}$"))
+        }
+    }
+
     @Test(
         "What is no such pattern is refused",
         arguments: [

@@ -88,7 +88,8 @@ indirect enum Answer: Equatable {
             self = .text(members.joined(separator: ","))
         case .geo: self = (try? Answer(json: Array((StoredJSON.encode(value) ?? "").utf8))) ?? .text("?")
         case .decimal(let number): self = .exact(number)
-        case .single(let number): self = .floating(Double(number))
+        // JSON has the shortest digits of a binary32, which are those of another binary64.
+        case .single(let number): self = .floating(Double("\(number)") ?? Double(number))
         case .double(let number): self = .floating(number)
         case .collection(let members): self = .array(members.map { Answer($0) })
         case .complex(let entity):

@@ -95,7 +95,7 @@ struct RequestGenerator {
             case 5: return part(["cast(", ",Edm.Decimal)"], [value(.int32, place, depth - 1)])
             default: break
             }
-        case .double:
+        case .double, .single:
             if chance(50) {
                 let op = pick(["add", "sub", "mul", "div"])
                 return part(["(", " \(op) ", ")"], [value(type, place, depth - 1), value(type, place, depth - 1)])
@@ -106,7 +106,9 @@ struct RequestGenerator {
             case 1: return part(["\(pick(["tolower", "toupper", "trim"]))(", ")"], [value(type, place, depth - 1)])
             case 2: return part(["substring(", ",\(pick(["0", "1", "-1", "2"])))"], [value(type, place, depth - 1)])
             case 3: return part(["substring(", ",1,\(pick(["0", "1", "2"])))"], [value(type, place, depth - 1)])
-            case 4: return part(["cast(", ",Edm.String)"], [value(.int32, place, depth - 1)])
+            case 4:
+                let type = pick([PrimitiveType.int32, .int32, .double, .single])
+                return part(["cast(", ",Edm.String)"], [value(type, place, depth - 1)])
             case 5:
                 return part(
                     ["case(", ":", ",true:", ")"],
@@ -145,7 +147,18 @@ struct RequestGenerator {
                         "(\(spot) eq null)",
                     ]))
             case 14 where place.set == "As":
-                return Piece("bool", "(\(place.prefix)D \(pick(["eq", "ne", "lt", "ge"])) \(pick(["1", "5", "null"])))")
+                let d = "\(place.prefix)D"
+                let op = pick(["eq", "ne", "lt", "le", "gt", "ge"])
+                let literal = pick(["1", "5", "null", "'a'", "0.25", "4e0", "true", "2024-01-01"])
+                return Piece(
+                    "bool",
+                    pick([
+                        "(\(d) \(op) \(literal))", "(\(d) \(op) \(place.prefix)Next/D)",
+                        "(\(d) \(op) \(place.prefix)NextID)", "(\(d) in (1,'a',0.25,5))",
+                        "(cast(\(d),Edm.Int32) \(op) 1)", "(cast(\(d),Edm.Decimal) \(op) 4)",
+                        "(cast(\(d),Edm.String) \(op) '4')", "(cast(\(d),Edm.Single) \(op) 0.25)",
+                        "(cast(\(d),Edm.Boolean) eq true)",
+                    ]))
             case 15 where place.set == "As":
                 let p = place.prefix
                 let op = pick(["eq", "ne"])

@@ -1,3 +1,4 @@
+import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
@@ -135,6 +136,116 @@ struct PagingTests {
         }
         #expect(first == Array(all.prefix(1)) && all.count == 2)
         #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
+    }
+
+    @Test(
+        "Links to the rest of an expanded collection keep aliases, the levels of a star, and what lies behind a path",
+        arguments: [
+            ("Customers", "Orders($filter=OrderID gt @x)&@x=0", "Orders"), ("Employees", "*($levels=2)", "Reports"),
+            ("Employees", "Reports($levels=3)", "Reports"), ("Employees", "Reports($levels=max)", "Reports"),
+            ("Customers", "Orders/Items", "Orders"), ("Customers", "Orders,Orders/Items,Orders/Customer", "Orders"),
+            ("Customers", "Orders($expand=Items($filter=Line ge @x))&@x=0", "Orders"),
+        ])
+    func expandedOptions(set: String, expand: String, name: String) async throws {
+        let url = try ODataURL(
+            parsing: "\(set)?$top=1&$expand=\(expand)",
+            options: ParsingOptions(dialect: expand.contains("/") ? .v2 : .v4))
+        let bound = try Binder(model: traders.model).bind(url)
+        func first(_ size: Int?) async throws -> RelatedEntities? {
+            let response = try await traders.reader(maxExpandedRows: size).read(
+                bound, request: ODataRequest(.read, url), in: traders.queue)
+            guard case .page(let page) = response.body else { throw ODataError.notFound(name) }
+            return page.entities.first?.related[name]
+        }
+        guard case .many(let all, _, nil)? = try await first(nil),
+            case .many(let some, _, let link?)? = try await first(1)
+        else {
+            Issue.record("no collection with a link")
+            return
+        }
+        #expect(some.count == 1 && all.count == 2)
+        #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
+    }
+
+    @Test("A next link is good for its query, whatever is hidden by then and whatever serves it")
+    func lasting() async throws {
+        var tables = traders.mapping.tables
+        tables["Customers"]?.visibility = .init(ownerColumn: "owner", hiddenTable: "hidden")
+        let mapping = StorageMapping(model: traders.model, tables: Array(tables.values))
+        let reader = StoreReader(
+            mapping: mapping,
+            configuration: .init(
+                maxExpandedRows: 1, now: { ODataDateTimeOffset(seconds: 0) },
+                hasHiddenOwners: { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM hidden)") ?? false }))
+        func page(_ url: String) async throws -> EntityPage {
+            var request = ODataRequest(.read, try ODataURL(parsing: url))
+            request.preferences.maxPageSize = 1
+            let response = try await reader.read(try traders.bind(url), request: request, in: traders.queue)
+            guard case .page(let page) = response.body else { throw ODataError.notFound(url) }
+            return page
+        }
+        try await traders.queue.write {
+            try $0.execute(sql: "ALTER TABLE customer ADD COLUMN owner; CREATE TABLE hidden(id)")
+        }
+        for (url, expected) in [
+            ("Customers?$expand=Friends", ["A", "C", "D"]),
+            ("Customers?$search=big OR usa OR bär OR germany", ["A", "D"]),
+        ] {
+            let first = try await page(url)
+            try await traders.queue.write { database in
+                try database.execute(sql: "INSERT INTO hidden VALUES (7); UPDATE customer SET owner = 7 WHERE id = 'B'")
+                if url.contains("$search") {
+                    try PropertyIndexes(mapping: mapping).createSearch(on: "Customers", in: database)
+                }
+            }
+            if case .many(_, _, let rest?)? = first.entities.first?.related["Friends"] {
+                #expect(try await page(rest).entities.map { $0["ID"] } == ["D"])
+            }
+            let second = try await page(try #require(first.nextLink))
+            try await traders.queue.write { try $0.execute(sql: "DELETE FROM hidden") }
+            var found = (first.entities + second.entities).map { $0["ID"] }
+            if let link = second.nextLink { found += try await page(link).entities.map { $0["ID"] } }
+            #expect(found == expected.map { .string($0) }, "\(url)")
+        }
+    }
+
+    @Test("A next link is good after a restart: statements do not depend on the order of derived types")
+    func derivedTypes() throws {
+        let namespace = "D"
+        let names = (1...12).map { QualifiedName(namespace, "T\($0)") }
+        let base = StructuredType(
+            name: QualifiedName(namespace, "Base"), kind: .entity, key: [.init(path: "ID")],
+            properties: [Property(name: "ID", type: .primitive(.int32), isNullable: false)])
+        let derived = names.map {
+            StructuredType(
+                name: $0, kind: .entity, baseType: base.name,
+                properties: [Property(name: "P\($0.name)", type: .primitive(.int32))])
+        }
+        let model = try EntityDataModel(schemas: [
+            Schema(
+                namespace: namespace, structuredTypes: [base] + derived,
+                container: EntityContainer(
+                    name: QualifiedName(namespace, "Container"), entitySets: [EntitySet(name: "All", type: base.name)]))
+        ])
+        let shape = try #require(model.shape(base.name))
+        func column(_ name: String) -> PropertyStorage {
+            .column(ColumnStorage(name: name, type: .primitive(.int32), codec: .integer))
+        }
+        func statement(_ capacity: Int, _ url: String) throws -> CompiledQuery {
+            var storages = [QualifiedName: [PropertyStorage]](minimumCapacity: capacity)
+            for name in names { storages[name] = [column("p\(name.name)")] }
+            let table = TableStorage(
+                set: "All", shape: shape, table: "all", rowID: "id", properties: [column("id")],
+                derivedProperties: storages, discriminator: "type", etag: .none)
+            let mapping = StorageMapping(model: model, tables: [table])
+            let bound = try Binder(model: model).bind(ODataURL(parsing: url))
+            return try SQLCompiler(mapping: mapping, options: .init(now: ODataDateTimeOffset(seconds: 0)))
+                .compile(try #require(bound.query))
+        }
+        for url in ["All", "All?$select=D.T1/PT1,D.T2/PT2,D.T3/PT3,D.T4/PT4,D.T5/PT5,D.T6/PT6"] {
+            let texts = Set(try [1, 12, 100, 1_000, 10_000].map { try statement($0, url).sql })
+            #expect(texts.count == 1, "\(texts)")
+        }
     }
 
     @Test("Expanded collections page through contained parents, singletons and derived types, and are whole elsewhere")

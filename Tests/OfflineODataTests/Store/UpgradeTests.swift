@@ -57,6 +57,31 @@ struct UpgradeTests {
         #expect(try await store.rows("Categories").count == 6)
     }
 
+    @Test("has its full-text indexes made anew where they split words otherwise")
+    func searchIndexes() async throws {
+        let (directory, key) = try Self.copy(try #require(Self.kept.last))
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let earlier = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+        try await earlier.createSearchIndex(on: "Products")
+        let name = try #require(try await earlier.rows("Products").compactMap { $0["Name"]?.lexicalText }.first)
+        let search = try ODataURL(parsing: "Products?$search=\"\(name)\"")
+        try earlier.close()
+        let file = directory.appendingPathComponent("store.db").path
+        let database = try StoreDatabase.open(path: file, protection: .encrypted(key))
+        try await database.write { database in
+            let sql = try #require(
+                try String.fetchOne(database, sql: "SELECT sql FROM sqlite_master WHERE name = 'search$Products'"))
+            try database.execute(sql: "DROP TABLE \"search$Products\"")
+            try database.execute(
+                sql: sql.replacing("tokenize='ascii'", with: "tokenize='unicode61 remove_diacritics 0'"))
+        }
+        try database.close()
+        let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+        #expect(try await store.explain(search).statements[0].sql.contains("MATCH"))
+        #expect(try await store.rows("\(search.urlEncoded())").contains { $0["Name"]?.lexicalText == name })
+        try store.close()
+    }
+
     @Test("is brought up to date once by those who open it at the same time", arguments: kept)
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)

@@ -15,18 +15,29 @@ public enum PatternMatching {
     /// How many compiled patterns are kept.
     private static let capacity = 16
 
-    private static let patterns = Mutex<[String: Pattern]>([:])
+    private static let patterns = Mutex<[Key: Pattern]>([:])
+
+    /// A pattern by its code points: Swift takes texts for equal that match other texts.
+    private struct Key: Hashable {
+        let text: String
+
+        static func == (left: Key, right: Key) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        // Equal texts have equal hashes, and others seldom do.
+        func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    }
 
     /// Whether some part of the text matches.
     ///
     /// - Throws: ``EvaluationError/pattern(_:)`` for what is no pattern, ``EvaluationError/limit(_:)`` beyond the limits.
     public static func matches(_ text: String, pattern: String) throws(EvaluationError) -> Bool {
-        let known = patterns.withLock { $0[pattern] }
+        let key = Key(text: pattern)
+        let known = patterns.withLock { $0[key] }
         guard let known else {
             let compiled = try Pattern(pattern)
             patterns.withLock { patterns in
                 if patterns.count >= capacity { patterns.removeAll() }
-                patterns[pattern] = compiled
+                patterns[key] = compiled
             }
             return try compiled.matches(text)
         }

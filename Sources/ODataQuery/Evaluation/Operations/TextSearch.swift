@@ -1,8 +1,8 @@
 /// What `$search` means for a text: a word matches where the text has it as a whole word, a phrase where its words
 /// follow each other in one text, in any case (OData URL Conventions 4.01, 5.1.7, leaves it to the service).
 ///
-/// Words are runs of letters, marks and digits. That is how SQLite's full-text search with its `unicode61` tokenizer
-/// and `remove_diacritics 0` cuts them, so that both find the same.
+/// Words are runs of letters, marks and digits. A full-text index holds the words that are cut here, so that both find the
+/// same.
 public enum TextSearch {
     /// Whether texts match: words of a conjunction may stand in different ones.
     public static func matches(_ search: SearchExpression, in texts: [String]) -> Bool {

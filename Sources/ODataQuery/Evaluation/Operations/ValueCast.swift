@@ -2,7 +2,7 @@ import ODataModel
 
 /// The function `cast` for values; what cannot be converted is null
 /// (OData URL Conventions 4.01, 5.1.1.10.1 *cast*).
-struct ValueCast {
+package struct ValueCast {
     /// Tells the members of enumerations.
     let model: EntityDataModel
 
@@ -28,7 +28,8 @@ struct ValueCast {
         }
     }
 
-    private static func cast(_ value: ODataValue, to type: PrimitiveType?) -> ODataValue {
+    /// The value as one of a primitive type, whatever it is itself.
+    package static func cast(_ value: ODataValue, to type: PrimitiveType?) -> ODataValue {
         guard let type else { return value }
         if type.isInteger {
             let number: Int64? =

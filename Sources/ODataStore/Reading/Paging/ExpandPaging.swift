@@ -16,6 +16,8 @@ struct ExpandPaging: Sendable {
     var serviceRoot = ""
     /// The options of this level as they were written.
     var options = QueryOptions()
+    /// The values of the request's aliases, which options of all levels may name.
+    var aliases: [String: Expression] = [:]
 
     /// Without limits.
     init() {}
@@ -25,6 +27,7 @@ struct ExpandPaging: Sendable {
         self.pageSize = pageSize.map { max(1, $0) }
         serviceRoot = request.format?.serviceRoot ?? ""
         options = request.url.options
+        aliases = options.aliases
     }
 
     /// The paging of what an expanded property leads to.
@@ -32,26 +35,42 @@ struct ExpandPaging: Sendable {
         guard pageSize != nil else { return self }
         var result = self
         result.options = QueryOptions()
-        // Two types may have a property of the same name.
-        let before = expand.path.map { step in
-            if case .cast(let shape) = step { shape.name.description } else { ExpressionCompiler.name(of: [step]) }
+        for (item, behind) in items(for: expand) {
+            guard behind.isEmpty else {
+                // V2 writes Orders/Items, level by level.
+                result.options.expand.append(ExpandItem(path: behind, form: item.form, options: item.options))
+                continue
+            }
+            let deeper = result.options.expand
+            result.options = item.options
+            result.options.levels = nil
+            result.aliases.merge(item.options.aliases) { _, inner in inner }
+            result.options.expand += deeper
+            // A recursive property is expanded again below.
+            var again = item
+            again.path = [Identifier(expand.navigation.name)]
+            switch expand.levels {
+            case let levels? where levels > 1: again.options.levels = .exactly(levels - 1)
+            case nil: again.options.levels = .max
+            default: continue
+            }
+            result.options.expand.append(again)
         }
-        let items = options.expand.filter { $0.path.last?.text == expand.navigation.name }
-        guard let item = items.first(where: { $0.path.dropLast().map(\.text) == before }) ?? items.first else {
-            // `*` expands without options.
-            return result
-        }
-        result.options = item.options
-        result.options.levels = nil
-        // A recursive property is expanded again below.
-        var again = item
-        switch item.options.levels {
-        case .exactly(let levels) where levels > 1: again.options.levels = .exactly(levels - 1)
-        case .max: again.options.levels = .max
-        default: return result
-        }
-        result.options.expand.append(again)
         return result
+    }
+
+    /// The items that ask for what a property leads to, with what their paths have behind it.
+    private func items(for expand: BoundExpand) -> [(item: ExpandItem, behind: [Identifier])] {
+        let name = expand.navigation.name
+        // Two types may have a property of the same name.
+        let path =
+            expand.path.map { step in
+                if case .cast(let shape) = step { shape.name.description } else { ExpressionCompiler.name(of: [step]) }
+            } + [name]
+        let items = options.expand.filter { $0.path.starts(with: path) { $0.text == $1 } }
+        if !items.isEmpty { return items.map { ($0, Array($0.path.dropFirst(path.count))) } }
+        if let item = options.expand.first(where: { $0.path.last?.text == name }) { return [(item, [])] }
+        return options.expand.filter { $0.path.last?.text == "*" }.map { ($0, []) }
     }
 
     /// Whether there are links to what does not fit on a page of an expanded property: a path to it through each parent. A
@@ -90,12 +109,13 @@ struct ExpandPaging: Sendable {
         path += "/\(expand.navigation.name)"
         if expand.query.shape.name != expand.navigation.target { path += "/\(expand.query.shape.name)" }
         let place = try Binder(model: mapping.model).bind(ODataURL(parsing: path)).resource
-        let compiled = try SQLCompiler(mapping: mapping, options: compilerOptions).compile(
+        let compiled = try SQLCompiler(mapping: mapping, options: compilerOptions.lasting).compile(
             expand.query, at: place.steps)
         let remaining = expand.query.top.map { max(0, $0 - (pageSize ?? 0)) }
         let token = PageToken(
             digest: compiled.digest, now: compilerOptions.now, remaining: remaining, values: values)
         var options = options
+        options.aliases.merge(aliases) { own, _ in own }
         options.skipToken = token.text
         return "\(serviceRoot)\(path)?\(options.urlEncoded())"
     }

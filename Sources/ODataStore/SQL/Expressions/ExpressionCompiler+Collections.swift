@@ -36,8 +36,14 @@ extension ExpressionCompiler {
         guard item.from.isEmpty else { throw Self.unsupported("from in an aggregate within an expression") }
         let members = try collection(item.members?.path ?? path)
         if let variable = item.members?.variable { scopes[variable.identifier] = members.scope }
-        var result = try aggregated(item)
-        result.sql = "(SELECT \(result.sql) \(members.rows()))"
+        guard let owner = item.owner, let expression = item.expression else {
+            var result = try aggregated(item)
+            result.sql = "(SELECT \(result.sql) \(members.rows()))"
+            return result
+        }
+        let (values, value, _) = try values(of: expression, once: owner, for: []) { members.rows(where: [$0]) }
+        var result = try aggregated(item, of: value)
+        result.sql = "(SELECT \(result.sql) FROM \(values))"
         return result
     }
 
@@ -49,8 +55,9 @@ extension ExpressionCompiler {
     func resolveMember(
         _ path: BoundPath, _ value: SQLFragment, _ type: TypeReference, _ scope: SQLScope
     ) throws -> PathTarget {
+        let element = DynamicValue.element(alias: scope.alias)
         if path.steps.isEmpty {
-            return .scalar(try member(value, type, place: path.variable.name))
+            return .scalar(try member(value, type, place: path.variable.name, element))
         }
         var names: [String] = []
         for step in path.steps {
@@ -60,18 +67,26 @@ extension ExpressionCompiler {
             default: throw Self.unsupported("the path \(Self.name(of: path.steps)) within a collection")
             }
         }
-        let extracted: SQLFragment = "json_extract(\(value), \(bind: SQLFragment.jsonPath(names).databaseValue))"
-        return .scalar(try member(extracted, path.type, place: names.joined(separator: "/")))
+        var found = DynamicValue.member(of: value, path: names)
+        // Where nobody declared what the members are, not all of them need be objects.
+        if case .untyped = type { found = names.reduce(element) { $0.member($1) } }
+        return .scalar(try member(found.value, path.type, place: names.joined(separator: "/"), found))
     }
 
     /// A value taken out of JSON in the canonical form of its type.
-    func member(_ value: SQLFragment, _ type: TypeReference, place: String) throws -> Operand {
+    ///
+    /// - Parameter dynamic: where it lies, for one whose type nobody declared.
+    func member(
+        _ value: SQLFragment, _ type: TypeReference, place: String, _ dynamic: DynamicValue? = nil
+    ) throws -> Operand {
         let codec = Operand.canonicalCodec(type)
         let label = place.databaseValue
         let sql: SQLFragment =
             switch codec {
             case .string, .boolean, .integer, .json: value
-            case .double, .single: "outpost_double_of_json(\(value))"
+            case .double: "outpost_double_of_json(\(value))"
+            // JSON has the shortest digits, which are those of another binary64.
+            case .single: "outpost_real_single(outpost_double_of_json(\(value)))"
             case .decimalBytes: "outpost_decimal_of_number(\(value), \(bind: label))"
             case .guid: "outpost_guid_of_text(\(value), \(bind: label))"
             case .date: "outpost_date_of_text(\(value), \(bind: label))"
@@ -82,7 +97,8 @@ extension ExpressionCompiler {
             case .binary: "outpost_binary_of_text(\(value))"
             default: throw Self.unsupported("\(type) within a collection")
             }
+        let isDynamic = codec == .json && !type.isCollection
         return Operand(
-            sql: sql, type: type, codec: codec, place: place, isDynamic: codec == .json && !type.isCollection)
+            sql: sql, type: type, codec: codec, place: place, dynamic: isDynamic ? dynamic ?? .plain(value) : nil)
     }
 }

@@ -57,7 +57,7 @@ extension ExpressionCompiler {
     ) throws -> SQLFragment {
         if constant.isNull { return try compareWithNull(op, expression) }
         var operand = try value(expression)
-        if operand.isDynamic { operand = try member(operand.sql, other.type, place: operand.place) }
+        if let dynamic = operand.dynamic { operand = try typed(dynamic, as: other.type, place: operand.place) }
         switch constant {
         case .double(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
         case .single(let number) where number.isNaN: return op == .notEqual ? "1" : "0"
@@ -98,7 +98,8 @@ extension ExpressionCompiler {
         let isNull: SQLFragment
         if case .path(let path) = expression {
             switch try resolve(path) {
-            case .scalar(let operand): isNull = "\(operand.sql) IS NULL"
+            // NOT reaches as far as it can: without parentheses it would be the test that is negated.
+            case .scalar(let operand): isNull = "(\(operand.sql)) IS NULL"
             case .complex(_, _, let presence, _): isNull = "coalesce(\(presence), 0) = 0"
             case .entity(let scope, _, _):
                 guard let table = scope.table else { throw Self.unsupported("a comparison with null") }
@@ -154,8 +155,12 @@ extension ExpressionCompiler {
         _ op: BinaryOperator, _ left: Operand, _ right: Operand, isCondition: Bool
     ) throws -> SQLFragment {
         var (left, right) = (left, right)
-        if left.isDynamic, !right.isDynamic { left = try member(left.sql, right.type, place: left.place) }
-        if right.isDynamic, !left.isDynamic { right = try member(right.sql, left.type, place: right.place) }
+        switch (left.dynamic, right.dynamic) {
+        case (let one?, let other?): return compare(op, one, other)
+        case (let dynamic?, nil): left = try typed(dynamic, as: right.type, place: left.place)
+        case (nil, let dynamic?): right = try typed(dynamic, as: left.type, place: right.place)
+        case (nil, nil): break
+        }
         (left, right) = try aligned(left, right)
         if left.codec == .json, left.type.isCollection, right.codec == .json, op == .equal || op == .notEqual {
             let type = try memberType(left.type).sql
@@ -165,7 +170,7 @@ extension ExpressionCompiler {
                 """
             return op == .equal ? equal : "NOT \(equal)"
         }
-        if left.codec == .json, !left.isDynamic { throw Self.unsupported("a comparison of \(left.type)") }
+        if left.codec == .json { throw Self.unsupported("a comparison of \(left.type)") }
         if left.codec == .dateTimeOffset {
             left.sql = "substr(\(left.sql), 1, 16)"
             right.sql = "substr(\(right.sql), 1, 16)"
@@ -195,7 +200,7 @@ extension ExpressionCompiler {
         if isNullable, !isCondition { sql = "coalesce(\(sql), 0)" }
         if bothNullable, op == .lessOrEqual || op == .greaterOrEqual {
             // "See rules for gt and eq": null is equal to null.
-            sql = "(\(sql) OR (\(left.sql) IS NULL AND \(right.sql) IS NULL))"
+            sql = "(\(sql) OR ((\(left.sql)) IS NULL AND (\(right.sql)) IS NULL))"
         }
         return sql
     }

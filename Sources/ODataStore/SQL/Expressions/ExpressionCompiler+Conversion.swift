@@ -40,7 +40,8 @@ extension ExpressionCompiler {
         let x = from.sql
         switch (from.codec, codec) {
         case (.integer, .decimalBytes): return form(from, "outpost_decimal_of_scaled(\(x), 0)", codec)
-        case (.double, .decimalBytes), (.single, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
+        case (.double, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
+        case (.single, .decimalBytes): return form(from, "outpost_dec_of_single(\(x))", codec)
         case (.integer, .double), (.integer, .single): return form(from, "CAST(\(x) AS REAL)", codec)
         case (.decimalBytes, .double): return form(from, "outpost_dec_double(\(x))", codec)
         case (.decimalBytes, .single): return form(from, "outpost_real_single(outpost_dec_double(\(x)))", codec)
@@ -60,7 +61,7 @@ extension ExpressionCompiler {
             same.type = type
             return same
         }
-        if operand.isDynamic { return try member(operand.sql, type, place: operand.place) }
+        if let dynamic = operand.dynamic { return try cast(dynamic, to: type, place: operand.place) }
         let codec = Operand.canonicalCodec(type)
         let from = try normalized(operand)
         let x = from.sql
@@ -87,11 +88,11 @@ extension ExpressionCompiler {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
             result = form(from, "outpost_enum_of_text(\(x), \(bind: enumeration.written.databaseValue))", codec)
-        case (.string, .double), (.string, .single): result = form(from, "outpost_real_of_text(\(x))", codec)
         case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
         case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)
         case (.string, .boolean), (.string, .guid), (.string, .date), (.string, .timeOfDay), (.string, .dateTime),
-            (.string, .dateTimeOffset), (.string, .duration), (.string, .binary):
+            (.string, .dateTimeOffset), (.string, .duration), (.string, .binary), (.string, .double),
+            (.string, .single):
             guard let primitive = type.primitive else {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
@@ -125,7 +126,8 @@ extension ExpressionCompiler {
                 sql = "CAST(\(x) AS TEXT)"
             }
         case .boolean: sql = "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
-        case .double, .single: sql = "outpost_real_text(\(x))"
+        case .double: sql = "outpost_real_text(\(x))"
+        case .single: sql = "outpost_single_text(\(x))"
         case .decimalBytes: sql = "outpost_dec_text(\(x))"
         case .guid: sql = "outpost_guid_text(\(x))"
         case .date: sql = "outpost_date_text(\(x))"

@@ -93,9 +93,10 @@ extension ExpressionCompiler {
     func jsonMember(_ operand: Operand) throws -> SQLFragment {
         let value = try normalized(operand)
         switch value.codec {
-        case .integer, .string, .double, .single: return value.sql
+        case .integer, .string, .double: return value.sql
+        case .single: return "CAST(outpost_single_text(\(value.sql)) AS REAL)"
         case .boolean: return "json(CASE \(value.sql) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-        case .json: return "json(\(value.sql))"
+        case .json: return "json(\(value.dynamic?.json ?? value.sql))"
         default: return try cast(value, to: .primitive(.string)).sql
         }
     }
@@ -110,7 +111,8 @@ extension ExpressionCompiler {
 
     private func textual(_ expression: BoundExpression) throws -> Operand {
         let operand = try value(expression)
-        return operand.isDynamic ? try member(operand.sql, .primitive(.string), place: operand.place) : operand
+        guard let dynamic = operand.dynamic else { return operand }
+        return try typed(dynamic, as: .primitive(.string), place: operand.place)
     }
 
     private func text(_ function: CanonicalFunction, _ arguments: [Operand], _ type: TypeReference) throws -> Operand {

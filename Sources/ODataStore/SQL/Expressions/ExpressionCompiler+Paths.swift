@@ -167,21 +167,24 @@ extension ExpressionCompiler {
                 let isDerived = !mapping.model.isType(current.name, shape.name)
                 target = .entity(
                     scope, shape, condition: isDerived ? try typeCondition(scope, table, shape.name) : nil)
-            case (.dynamic(let name), .entity(let scope, _, _)):
+            case (.dynamic(let name), .entity(let scope, _, let condition)):
                 guard let table = scope.table, let column = table.dynamicProperties else {
                     throw Self.unsupported("the dynamic property \(name)")
                 }
-                target = .scalar(dynamic(name, in: scope.sql(column)))
+                let document = scope.sql(column)
+                let found = DynamicValue.member(
+                    of: condition.map { "CASE WHEN \($0) THEN \(document) END" } ?? document, path: [name])
+                target = .scalar(try member(found.value, .untyped("Edm.Untyped"), place: name, found))
             default:
                 throw Self.unsupported("the path \(Self.name(of: path.steps))")
             }
         }
         guard let outer else { return target }
         switch target {
-        case .scalar(var operand):
-            operand.sql = "(SELECT \(operand.sql) \(outer.rows()) LIMIT 1)"
-            operand.isNullable = true
-            return .scalar(operand)
+        case .scalar(let operand):
+            var selected = operand.moved(to: "(SELECT \(operand.sql) \(outer.rows()) LIMIT 1)")
+            selected.isNullable = true
+            return .scalar(selected)
         case .collection(var collection):
             collection.tables = outer.tables + collection.tables
             collection.passed = outer.passed + [outer.scope] + collection.passed
@@ -223,8 +226,8 @@ extension ExpressionCompiler {
         case .dynamic(let text): (name, type) = (text, .untyped("Edm.Untyped"))
         default: throw Self.unsupported("the path \(Self.name(of: path.steps))")
         }
-        let value: SQLFragment = "json_extract(\(operand.sql), \(bind: SQLFragment.jsonPath([name]).databaseValue))"
-        return try member(value, type, place: name)
+        let found = operand.dynamic?.member(name) ?? .member(of: operand.sql, path: [name])
+        return try member(found.value, type, place: name, found)
     }
 
     // MARK: Collections of entities
@@ -371,13 +374,6 @@ extension ExpressionCompiler {
             throw Self.unsupported("the type \(navigation.target)")
         }
         return shape
-    }
-
-    private func dynamic(_ name: String, in json: SQLFragment) -> Operand {
-        let path = SQLFragment.jsonPath([name]).databaseValue
-        return Operand(
-            sql: "json_extract(\(json), \(bind: path))", type: .untyped("Edm.Untyped"), codec: .json,
-            place: name, isDynamic: true)
     }
 
     // MARK: Navigation

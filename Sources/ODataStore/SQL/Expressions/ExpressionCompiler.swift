@@ -178,16 +178,16 @@ final class ExpressionCompiler {
     ) throws -> SQLFragment {
         if Self.isStructured(operand.type) {
             let equal = try members.map { try compare(.equal, operand, $0, isCondition: isCondition) }
-            return equal.isEmpty ? "0" : "(\(list: equal, by: " OR "))"
+            return equal.isEmpty ? "0" : .disjunction(equal[...])
         }
         let tested = try value(Self.peeled(operand))
         // What has no declared type is compared as what each member is.
-        let isDynamic = tested.isDynamic
+        let isDynamic = tested.dynamic != nil
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
         for member in members {
             guard !isDynamic, case .constant(let constant, _) = member, !constant.isNull,
-                case .exact(let value) = ComparisonForm.of(constant, in: tested.codec), tested.codec.isUnambiguous
+                let value = Self.listed(constant, in: tested.codec)
             else {
                 others.append(try compare(.equal, operand, member, isCondition: isCondition))
                 continue
@@ -195,10 +195,35 @@ final class ExpressionCompiler {
             stored.append("\(bind: value)")
         }
         if !stored.isEmpty {
-            let list: SQLFragment = "\(tested.sortable) IN (\(list: stored))"
+            let list: SQLFragment = "\(Self.lookedUp(tested)) IN (\(list: stored))"
             others.append(isCondition || !tested.isNullable ? list : "coalesce(\(list), 0)")
         }
-        return others.isEmpty ? "0" : "(\(list: others, by: " OR "))"
+        return others.isEmpty ? "0" : .disjunction(others[...])
+    }
+
+    /// A constant as SQL's own equality finds it in a list; `nil` where it needs a comparison of its own.
+    private static func listed(_ constant: ODataValue, in codec: ColumnCodec) -> DatabaseValue? {
+        switch (codec, constant) {
+        case (.dateTimeOffset, _):
+            return ColumnCodec.instant(constant).map {
+                ColumnCodec.blob(InstantKey.encode(seconds: $0.seconds, picoseconds: $0.picoseconds))
+            }
+        case (.guidText, .guid(let guid)): return guid.description.databaseValue
+        default:
+            guard codec.isUnambiguous, case .exact(let stored) = ComparisonForm.of(constant, in: codec) else {
+                return nil
+            }
+            return stored
+        }
+    }
+
+    /// The only form of what is looked up in a list: instants without their offsets, GUIDs in small letters.
+    private static func lookedUp(_ operand: Operand) -> SQLFragment {
+        switch operand.codec {
+        case .dateTimeOffset: operand.order
+        case .guidText: "lower(\(operand.sql))"
+        default: operand.sortable
+        }
     }
 
     // MARK: isof and isdefined
@@ -209,7 +234,7 @@ final class ExpressionCompiler {
             if case .untyped = expression.type { throw Self.unsupported("isof of a value without a declared type") }
             return "0"
         }
-        return "\(try value(expression).sql) IS NOT NULL"
+        return "(\(try value(expression).sql)) IS NOT NULL"
     }
 
     /// Whether the row has what a path leads to: not the properties of other types, nor those that its branch of a

@@ -15,8 +15,8 @@ struct Operand {
     var constant: ODataValue?
     /// The column, for the messages of functions that read foreign forms.
     var place = ""
-    /// For a member of JSON whose type nobody declared: it takes the type of what it is compared with.
-    var isDynamic = false
+    /// For a value of JSON whose type nobody declared: it takes the type of what it is compared with.
+    var dynamic: DynamicValue?
     /// Whether text is compared by its bytes without being told.
     var comparesBytes = false
 

@@ -169,4 +169,15 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     static func conjunction(_ conditions: [SQLFragment]) -> SQLFragment {
         "\(list: conditions.map { "(\($0))" }, by: " AND ")"
     }
+
+    /// Conditions joined by OR, in parentheses. SQLite takes a chain for a tree as deep as the chain is long, and refuses
+    /// one of more than 1000 levels: long ones are halved.
+    static func disjunction(_ conditions: ArraySlice<SQLFragment>) -> SQLFragment {
+        guard conditions.count > maxChain else { return "(\(list: Array(conditions), by: " OR "))" }
+        let middle = conditions.startIndex + conditions.count / 2
+        return "(\(disjunction(conditions[..<middle])) OR \(disjunction(conditions[middle...])))"
+    }
+
+    /// How many conditions stand beside each other.
+    private static let maxChain = 32
 }

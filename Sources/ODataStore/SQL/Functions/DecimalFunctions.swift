@@ -28,6 +28,10 @@ enum DecimalFunctions {
             let number = try $0.double(0)
             return number.isFinite ? ODataDecimal("\(number)").map { Data(DecimalKey.encode($0)) } : nil
         },
+        StoreFunctions.function("dec_of_single", 1) {
+            let number = Float(try $0.double(0))
+            return number.isFinite ? ODataDecimal("\(number)").map { Data(DecimalKey.encode($0)) } : nil
+        },
     ]
 
     private static func unary(

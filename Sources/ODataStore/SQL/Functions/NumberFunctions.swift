@@ -23,21 +23,9 @@ enum NumberFunctions {
         unary("round") { $0.rounded(.toNearestOrAwayFromZero) },
         unary("single") { Double(Float($0)) },
         StoreFunctions.function("real_integer", 1) { Int64(exactly: try $0.double(0).rounded(.towardZero)) },
-        StoreFunctions.function("real_text", 1) {
-            let number = try $0.double(0)
-            return number.isNaN ? "NaN" : number.isFinite ? "\(number)" : number < 0 ? "-INF" : "INF"
-        },
-        StoreFunctions.function("real_of_text", 1) {
-            let text = try $0.text(0)
-            let number: Double? =
-                switch text {
-                case "INF": .infinity
-                case "-INF": -.infinity
-                case "NaN": .nan
-                default: Double(text)
-                }
-            return number.map(ColumnCodec.real)
-        },
+        StoreFunctions.function("real_text", 1) { ODataValue.double(try $0.double(0)).lexicalText },
+        // The digits that tell a number of binary32 from its neighbours are fewer than those of the same binary64.
+        StoreFunctions.function("single_text", 1) { ODataValue.single(Float(try $0.double(0))).lexicalText },
     ]
 
     /// Division by zero gives `nil`, which is null: see ``DecimalFunctions``.

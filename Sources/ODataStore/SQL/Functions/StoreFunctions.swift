@@ -40,7 +40,7 @@ public enum StoreFunctions {
 
     private static let all: [DatabaseFunction] =
         text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions + SearchFunctions.all
-        + CollectionFunctions.all
+        + CollectionFunctions.all + DynamicFunctions.all
         + [
             // Each shape comes with 1 before it where it lies on the round earth.
             function("geo_equal", 4) { try geo($0, 0) == geo($0, 2) },
@@ -97,16 +97,11 @@ public enum StoreFunctions {
         },
         // Text of JSON members and foreign columns: whatever ISO 8601 form the value was written in.
         function("instant_of_text", 2) {
-            var text = try $0.text(0)
-            if !text.hasSuffix("Z"), ODataDateTime(text.replacing(" ", with: "T")) != nil { text += "Z" }
-            guard let value = ODataDateTimeOffset(text) else { throw failure("a date and time", $0) }
+            guard let value = instant(try $0.text(0)) else { throw failure("a date and time", $0) }
             return Data(InstantKey.encode(value))
         },
         function("local_of_text", 2) {
-            let text = try $0.text(0)
-            guard let value = ODataDateTime(text.hasSuffix("Z") ? String(text.dropLast()) : text) else {
-                throw failure("a date and time", $0)
-            }
+            guard let value = local(try $0.text(0)) else { throw failure("a date and time", $0) }
             return Data(InstantKey.encode(seconds: value.seconds, picoseconds: value.picoseconds))
         },
         function("duration_of_text", 2) {
@@ -142,6 +137,17 @@ public enum StoreFunctions {
             return try ColumnCodec.dateTime.encode(value)
         },
     ]
+
+    /// The instant that a text tells, which is one in UTC where it has no offset.
+    static func instant(_ text: String) -> ODataDateTimeOffset? {
+        let hasNoOffset = !text.hasSuffix("Z") && ODataDateTime(text.replacing(" ", with: "T")) != nil
+        return ODataDateTimeOffset(hasNoOffset ? text + "Z" : text)
+    }
+
+    /// The date and time that a text tells.
+    static func local(_ text: String) -> ODataDateTime? {
+        ODataDateTime(text.hasSuffix("Z") ? String(text.dropLast()) : text)
+    }
 
     private static func unix(_ arguments: [DatabaseValue], as type: TypeReference) throws -> ODataValue {
         let units = Int(try arguments.integer(1))

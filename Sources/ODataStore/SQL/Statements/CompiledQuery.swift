@@ -22,7 +22,8 @@ public struct CompiledQuery: Sendable {
     var usesNow: Bool
     /// Whether there is a search, which a full-text index would serve.
     var usesSearch: Bool
-    /// The digest of the query whose kept result this reads; `nil` where it reads the data themselves.
+    /// The digest that tokens have where the statement does not tell it: that of the query whose kept result this reads,
+    /// or of the same query without what is hidden just now.
     var origin: String?
     /// The common tables that the statement starts with.
     var common: [SQLFragment]

@@ -28,7 +28,7 @@ struct ResultPlanBuilder {
             let added = Self.merged(nested(names, &select) + attached)
             let isOwn = { (field: ResultPlan.Field) in !names.contains(field.name) }
             plan.fields = try fields(shape, table.properties(of: shape), bits, &select).filter(isOwn) + added
-            for (name, _) in table.derivedProperties {
+            for name in table.derivedTypes {
                 guard let derived = compiler.mapping.model.shape(name) else { continue }
                 plan.derivedFields[name.description] = (
                     derived, try fields(derived, table.properties(of: derived), bits, &select).filter(isOwn) + added
@@ -106,7 +106,7 @@ struct ResultPlanBuilder {
         }
         plan.fields += nested(
             names.filter { remaining.contains($0) || remaining.contains(String($0.prefix { $0 != "/" })) }, &select)
-        for (name, _) in table.derivedProperties {
+        for name in table.derivedTypes {
             guard let derived = compiler.mapping.model.shape(name) else { continue }
             var fields = plan.fields
             let storages = table.properties(of: derived)
@@ -480,7 +480,7 @@ struct ResultPlanBuilder {
 
     private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
         ResultPlan.Slot(
-            index: select.index(of: operand.sql),
+            index: select.index(of: operand.dynamic?.json ?? operand.sql),
             storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil,
             isDynamic: !isDeclared(name))
     }

@@ -33,6 +33,17 @@ public struct SQLCompiler: Sendable {
             self.hasHiddenOwners = hasHiddenOwners
             self.searchIndexes = searchIndexes
         }
+
+        /// Without what comes and goes between two pages of a query: downloads and full-text indexes.
+        var lasting: Options {
+            var lasting = self
+            lasting.hasHiddenOwners = false
+            lasting.searchIndexes = []
+            return lasting
+        }
+
+        /// Whether anything may have come that goes again.
+        var isPassing: Bool { hasHiddenOwners || !searchIndexes.isEmpty }
     }
 
     /// Where the data lies.

@@ -223,6 +223,8 @@ extension Operand {
         var moved = self
         moved.sql = sql
         moved.constant = nil
+        // Columns keep values and not what JSON says of them.
+        if dynamic != nil { moved.dynamic = .plain(sql) }
         return moved
     }
 }

@@ -161,13 +161,14 @@ extension StatementBuilder {
             if case .enumeration = value.type { break }
             return "coalesce(CAST(\(x) AS TEXT), 'null')"
         case .boolean: return "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
-        case .json: return "coalesce(\(x), 'null')"
+        case .json: return "coalesce(\(value.dynamic?.json ?? x), 'null')"
         case .decimalBytes: return "coalesce(outpost_dec_text(\(x)), 'null')"
         case .double, .single:
+            let text = try compiler.cast(value, to: .primitive(.string)).sql
             // Neither NaN nor infinity is a number of JSON.
             return """
                 CASE WHEN typeof(\(x)) = 'real' AND abs(\(x)) <= \(bind: Double.greatestFiniteMagnitude.databaseValue) \
-                THEN outpost_real_text(\(x)) ELSE coalesce(json_quote(outpost_real_text(\(x))), 'null') END
+                THEN \(text) ELSE coalesce(json_quote(\(text)), 'null') END
                 """
         case .binary: return "coalesce(json_quote(outpost_text_of_binary(\(x))), 'null')"
         default: break

@@ -1,0 +1,75 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Values whose type nobody declared. Those of one property may be of several types: what is of another type than an
+/// operation is about is null to it, and no error of the request.
+extension ExpressionCompiler {
+    /// The value as one of the type that it is compared with; NULL where it is of another one.
+    ///
+    /// Decimals and dates are texts in JSON, so that a text which reads as one is one.
+    func typed(_ dynamic: DynamicValue, as type: TypeReference, place: String) throws -> Operand {
+        switch Operand.canonicalCodec(type) {
+        case .string: return made(dynamic.text, type, .string, place)
+        case .boolean: return made(dynamic.flag, type, .boolean, place)
+        case .integer where type.primitive == nil:
+            return made("CASE WHEN \(dynamic.kind) = 'integer' THEN \(dynamic.value) END", type, .integer, place)
+        // Numbers may have fractions whatever they are compared with.
+        case .integer, .decimalBytes: return read(dynamic, as: .decimal, place)
+        case .double, .single: return read(dynamic, as: .double, place)
+        case .json: return try member(dynamic.value, type, place: place, dynamic)
+        default:
+            guard let primitive = type.primitive else { throw Self.unsupported("\(type) within JSON") }
+            return read(dynamic, as: primitive, place)
+        }
+    }
+
+    private func read(_ dynamic: DynamicValue, as type: PrimitiveType, _ place: String) -> Operand {
+        let name = type.rawValue.databaseValue
+        return made(
+            "outpost_dynamic_value(\(dynamic.kind), \(dynamic.value), \(bind: name))", .primitive(type),
+            Operand.canonicalCodec(.primitive(type)), place)
+    }
+
+    private func made(_ sql: SQLFragment, _ type: TypeReference, _ codec: ColumnCodec, _ place: String) -> Operand {
+        Operand(sql: sql, type: type, codec: codec, place: place)
+    }
+
+    /// `cast` of the value; what cannot be converted is null (OData URL Conventions 4.01, 5.1.1.10.1).
+    func cast(_ dynamic: DynamicValue, to type: TypeReference, place: String) throws -> Operand {
+        let codec = Operand.canonicalCodec(type)
+        if codec == .json { return try member(dynamic.value, type, place: place, dynamic) }
+        if case .enumeration(let name) = type, let enumeration = mapping.model.enumType(name) {
+            let members = enumeration.written.databaseValue
+            let sql: SQLFragment = """
+                CASE \(dynamic.kind) WHEN 'integer' THEN \(dynamic.value) WHEN 'text' THEN \
+                outpost_enum_of_text(\(dynamic.value), \(bind: members)) END
+                """
+            return made(sql, type, codec, place)
+        }
+        guard let primitive = type.primitive else { throw Self.unsupported("cast to \(type)") }
+        let name = primitive.rawValue.databaseValue
+        return made(
+            "outpost_dynamic_cast(\(dynamic.kind), \(dynamic.value), \(bind: name))", type, codec, place)
+    }
+
+    /// The comparison of two such values: by their order where both are numbers, texts, or true or false.
+    func compare(_ op: BinaryOperator, _ left: DynamicValue, _ right: DynamicValue) -> SQLFragment {
+        let (a, b) = (left.value, right.value)
+        let equal: SQLFragment = "(coalesce(\(left.order), 0) = coalesce(\(right.order), 0) AND \(a) IS \(b))"
+        let symbol: SQLFragment
+        switch op {
+        case .equal: return equal
+        case .notEqual: return "NOT \(equal)"
+        case .less, .lessOrEqual: symbol = "<"
+        default: symbol = ">"
+        }
+        let ordered: SQLFragment = "coalesce(\(left.order) = \(right.order) AND \(a) \(symbol) \(b), 0)"
+        guard op == .lessOrEqual || op == .greaterOrEqual else { return ordered }
+        let isSame: SQLFragment = """
+            (\(left.order) = \(right.order) AND \(a) = \(b) OR \(a) IS NULL AND \(b) IS NULL)
+            """
+        return "(\(ordered) OR coalesce(\(isSame), 0))"
+    }
+}
