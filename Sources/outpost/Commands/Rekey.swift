@@ -93,33 +93,55 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
 
     /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.
     private func current(of clone: CloneFile, database: String) throws -> (KeySource, names: [String]) {
-        guard key.keyFile == nil, case .vault(let name) = clone.key else {
-            guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
-                throw Failure(message: "\(directory) is not encrypted.")
+        if key.keyFile == nil, case .vault(let name) = clone.key {
+            // The one that the clone names comes first; another one is right after a change that was cut short.
+            guard let found = try keptKey(of: database, first: name) else {
+                throw Failure(
+                    message: "No key in \(try FileSecretStore().directory) opens \(directory).",
+                    advice: "Give its key: --key-file FILE")
             }
-            return (source, [])
+            return (.key(found.key), found.name == name ? [name] : [name, found.name])
         }
         let vault = try FileSecretStore()
-        // The one that the clone names comes first; another one is right after a change that was cut short.
-        let others = try vault.names().map(\.text).filter { $0 != name && $0.hasPrefix("clone-") }
-        for candidate in [name] + others {
-            guard let key = try? vault.key(named: SecretName(candidate)), try opens(database, with: key) else {
+        let others = try vault.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
+        for name in (first.map { [$0] } ?? []) + others {
+            guard let key = try? vault.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
                 continue
             }
-            return (.key(key), candidate == name ? [name] : [name, candidate])
+            return (key, name)
         }
-        throw Failure(
-            message: "No key in \(vault.directory) opens \(directory).", advice: "Give its key: --key-file FILE")
+        return nil
     }
 
     /// Whether a key opens the database; every other refusal is an error.
-    private func opens(_ database: String, with key: EncryptionKey) throws -> Bool {
+    private func opens(_ database: String, with key: KeySource) throws -> Bool {
         do {
-            try EncryptedDatabase.unlock(at: database, with: .key(key))
+            try EncryptedDatabase.unlock(at: database, with: key)
             try EncryptedDatabase.lock(at: database)
             return true
         } catch {
             switch error {
+        // After a change that was cut short, a clone may say less than the vault has.
+        func kept() -> (KeySource, names: [String])? {
+            if case .vault = clone.key { return nil }
+            guard let found = try? keptKey(of: database) else { return nil }
+            return (.key(found.key), [found.name])
+        }
+        if clone.key == .file, key.keyFile == nil, let kept = kept() { return kept }
+        guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
+            throw Failure(message: "\(directory) is not encrypted.")
+        }
+        if try opens(database, with: source) { return (source, []) }
+        guard let kept = kept() else {
+            throw Failure(
+                message: "That key does not open \(directory), and no other was found in your vault.",
+                advice: "Give the key it was made with: --key-file FILE, or the right passphrase.")
+        }
+        return kept
+    }
+
+    /// The key of a clone in the vault that opens the database.
+    private func keptKey(of database: String, first: String? = nil) throws -> (key: EncryptionKey, name: String)? {
             // A passphrase, or a key in a file, has taken its place.
             case .wrongKey, .wrongKindOfKey: return false
             default: throw error
