@@ -38,7 +38,6 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     }
 
     func run() async throws {
-        MemoryDumps.forbid()
         let database = directory + "/store.db"
         let clone = try CloneFile.read(in: directory)
         let (old, oldNames) = try current(of: clone, database: database)
