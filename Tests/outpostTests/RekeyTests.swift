@@ -64,4 +64,31 @@ struct RekeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
         #expect(try keys(site) == [])
     }
+
+    @Test("The old key stays where damaged files lie beside the store, and what else needs it is said")
+    func damagedFiles() async throws {
+        let site = try Site()
+        let tool = site.tool
+        let clone = try await clone(site)
+        let first = try #require(try keys(site).first)
+        let replaced = try await tool.run("rekey", clone)
+        #expect(replaced.output.contains("Copies of the clone that were made before need the old key"))
+        #expect(replaced.output.contains("was removed from the vault"))
+        let second = try #require(try keys(site).first)
+        #expect(try keys(site) == [second] && second != first)
+
+        // As a repair leaves it.
+        try FileManager.default.copyItem(atPath: clone + "/store.db", toPath: clone + "/store.db.damaged")
+        let kept = try await tool.run("rekey", clone)
+        #expect(kept.code == 0 && kept.output.contains("store.db.damaged: it stays in the vault as \(second)"))
+        #expect(try keys(site).count == 2 && keys(site).contains(second))
+        #expect(try await tool.run("status", clone).code == 0)
+        // With it, the damaged files can still be read.
+        let copy = site.path("copy")
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: clone + "/store.db.damaged", toPath: copy + "/store.db")
+        try FileManager.default.copyItem(atPath: clone + "/outpost.json", toPath: copy + "/outpost.json")
+        let opened = try await tool.run("status", copy, "--key-file", site.path("home/outpost/keys/" + second))
+        #expect(opened.code == 0, "\(opened.errors)")
+    }
 }

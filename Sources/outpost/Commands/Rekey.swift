@@ -10,8 +10,9 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         commandName: "rekey",
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
-            Without an option, a new key is made and kept in your vault. Whoever had the old key and a copy of the
-            clone can still read that copy.
+            Without an option, a new key is made and kept in your vault. Copies of the clone that were made before
+            still need the old key, and whoever has both can still read them. An old key in your vault is removed
+            from it, unless 'outpost repair' has left damaged files beside the store, which need it too.
 
             EXAMPLE
               outpost rekey shop
@@ -66,22 +67,43 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             if case .vault(let name) = place { KeyKeeper.remove(named: name) }
             throw error
         }
-        for name in oldNames { KeyKeeper.remove(named: name) }
+        let kept = oldNames.isEmpty ? [] : damagedFiles()
+        if kept.isEmpty { for name in oldNames { KeyKeeper.remove(named: name) } }
         if json {
-            print(JSONText(Report(directory, place)).text)
+            print(JSONText(Report(directory, place, keptKeys: kept.isEmpty ? nil : oldNames)).text)
             return
         }
         print("The key of \(Terminal.bold(directory)) was changed.")
         print(Terminal.dim(said))
+        print(Terminal.dim(fate(of: oldNames, neededBy: kept)))
+    }
+
+    /// What the old key is still good for, and where it is.
+    private func fate(of names: [String], neededBy kept: [String]) -> String {
+        let copies = "Copies of the clone that were made before need the old key"
+        if !kept.isEmpty {
+            return "\(copies), and so does \(kept.joined(separator: ", ")): it stays in the vault as "
+                + names.joined(separator: " or ") + "."
+        }
+        return names.isEmpty ? "\(copies)." : "\(copies), which was removed from the vault."
+    }
+
+    /// The damaged databases that a repair has kept beside the store.
+    private func damagedFiles() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.filter { $0.hasPrefix("store.db.damaged") && !$0.contains("-") }.sorted()
     }
 
     private struct Report: Encodable {
         var directory: String
         var key: String
         var name: String?
+        /// Old keys that stay in the vault, since damaged files beside the store need them.
+        var keptKeys: [String]?
 
-        init(_ directory: String, _ place: CloneFile.Key) {
+        init(_ directory: String, _ place: CloneFile.Key, keptKeys: [String]?) {
             self.directory = directory
+            self.keptKeys = keptKeys
             switch place {
             case .vault(let name): (key, self.name) = ("vault", name)
             case .passphrase: key = "passphrase"
@@ -101,25 +123,6 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             }
             return (.key(found.key), found.name == name ? [name] : [name, found.name])
         }
-        let vault = try FileSecretStore()
-        let others = try vault.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
-        for name in (first.map { [$0] } ?? []) + others {
-            guard let key = try? vault.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
-                continue
-            }
-            return (key, name)
-        }
-        return nil
-    }
-
-    /// Whether a key opens the database; every other refusal is an error.
-    private func opens(_ database: String, with key: KeySource) throws -> Bool {
-        do {
-            try EncryptedDatabase.unlock(at: database, with: key)
-            try EncryptedDatabase.lock(at: database)
-            return true
-        } catch {
-            switch error {
         // After a change that was cut short, a clone may say less than the vault has.
         func kept() -> (KeySource, names: [String])? {
             if case .vault = clone.key { return nil }
@@ -141,6 +144,25 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
 
     /// The key of a clone in the vault that opens the database.
     private func keptKey(of database: String, first: String? = nil) throws -> (key: EncryptionKey, name: String)? {
+        let vault = try FileSecretStore()
+        let others = try vault.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
+        for name in (first.map { [$0] } ?? []) + others {
+            guard let key = try? vault.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
+                continue
+            }
+            return (key, name)
+        }
+        return nil
+    }
+
+    /// Whether a key opens the database; every other refusal is an error.
+    private func opens(_ database: String, with key: KeySource) throws -> Bool {
+        do {
+            try EncryptedDatabase.unlock(at: database, with: key)
+            try EncryptedDatabase.lock(at: database)
+            return true
+        } catch {
+            switch error {
             // A passphrase, or a key in a file, has taken its place.
             case .wrongKey, .wrongKindOfKey: return false
             default: throw error
