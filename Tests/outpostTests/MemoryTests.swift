@@ -30,4 +30,23 @@ struct MemoryTests {
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
     }
+
+    @Test("A database that is served is not read into memory, however large it is")
+    func servedFile() async throws {
+        let size = 1 << 30
+        let site = try Site()
+        let sql = try String(contentsOf: Site.root.appendingPathComponent("Examples/Shop/shop.sql"), encoding: .utf8)
+        try SQLite.execute(sql, in: site.database)
+        // A hole, which takes no room on the disk. SQLite goes by the number of pages in the first one.
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: site.database))
+        try file.truncate(atOffset: UInt64(size))
+        try file.close()
+        try await site.serve(path: site.database)
+        #expect(site.entitySets.contains("Customers"))
+        let status = try String(contentsOfFile: "/proc/\(site.processIdentifier)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        let peak = try #require(Int(line.split(whereSeparator: { $0 == " " || $0 == "\t" })[1])) * 1024
+        #expect(peak < size / 2, "\(peak) bytes")
+        site.stop()
+    }
 }
