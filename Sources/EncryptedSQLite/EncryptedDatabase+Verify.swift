@@ -1,5 +1,4 @@
 import CSQLite
-import Foundation
 public import Secrets
 
 extension EncryptedDatabase {
@@ -107,9 +106,7 @@ extension EncryptedDatabase {
         }
         let log = LogReader(path: path + "-wal", cipher: cipher)
         // A journal that is played back makes the file as long as it was.
-        if (FileManager.default.contents(atPath: path + "-journal") ?? Data()).isEmpty,
-            let missing = try missingPages(of: file, cipher, log)
-        {
+        if FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
             damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
         }
         return damages + logDamages(path + "-wal", log) + journalDamages(path + "-journal", cipher)
@@ -137,7 +134,7 @@ extension EncryptedDatabase {
     }
 
     private static func journalDamages(_ path: String, _ cipher: PageCipher) -> [Damage] {
-        guard let content = FileManager.default.contents(atPath: path).map({ [UInt8]($0) }) else { return [] }
+        guard let content = FileContent.bytes(of: path) else { return [] }
         let reader = JournalReader(content: content, cipher: cipher)
         return reader.firstDamage.map { [Damage(path: path, offset: Int64($0.offset), expected: $0.expected)] } ?? []
     }

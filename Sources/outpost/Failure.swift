@@ -224,11 +224,9 @@ struct Failure: Error {
                     + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
             return
         case .wrongKey:
-            var isInVault = false
-            if let clone = subject.clone, case .vault? = (try? CloneFile.read(in: clone))?.key { isInVault = true }
             advice =
                 "Give the key it was made with: --key-file FILE, or the right passphrase."
-                + (isInVault ? "\nAfter a change of the key that did not end: outpost rekey DIR" : "")
+                + (subject.clone == nil ? "" : "\nAfter a change of the key that did not end: outpost rekey DIR")
         case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."
         case .newerVersion: advice = "Install the newer version of outpost."

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Secrets
 
 /// The tool: serve a database, clone a service, work offline, push and pull.
 @main
@@ -34,6 +35,8 @@ struct Outpost: AsyncParsableCommand {
         ])
 
     static func main() async {
+        // Keys, passwords and tokens are in the memory of most commands.
+        MemoryDumps.forbid()
         var logger: Logger?
         var known: (any ParsableCommand)?
         do {

@@ -32,6 +32,9 @@ struct SecretRedactionTests {
             ("Orders?$filter=contains(Name,'A b') took", "Orders?$filter=‹redacted› took"),
             ("Orders?$filter=Name%20eq%20'x'#part", "Orders?$filter=‹redacted›#part"),
             ("Orders?$orderby=Name desc&flag", "Orders?$orderby=‹redacted›&flag"),
+            ("Orders?flag&$filter=Name eq 'x' took", "Orders?flag&$filter=‹redacted› took"),
+            ("Orders?a=1&a/b%&&c=2&flag&d=3#e&f=g", "Orders?a=‹redacted›&a/b%&&c=‹redacted›&flag&d=‹redacted›#e&f=g"),
+            ("Orders?eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig&a=1", "Orders?‹redacted›&a=‹redacted›"),
             ("found eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig here", "found ‹redacted› here"),
             (
                 "key 00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF.",
@@ -52,9 +55,9 @@ struct SecretRedactionTests {
     @Test(
         "What is harmless stays",
         arguments: [
-            "", "Orders(10248) changed", "really? yes", "a=b", "the basics: a and b", "3 > 2 & 1 < 2", "café ‹x› 日本",
-            "https://host:8080/service/Orders", "-----BEGIN CERTIFICATE-----\nMIIE", "eyJust a word", "what?",
-            "time: 12:30", "password", "token",
+            "", "Orders(10248) changed", "really? yes", "really? yes & a=b", "a=b", "the basics: a and b",
+            "3 > 2 & 1 < 2", "café ‹x› 日本", "https://host:8080/service/Orders", "-----BEGIN CERTIFICATE-----\nMIIE",
+            "eyJust a word", "what?", "time: 12:30", "password", "token",
         ])
     func harmless(_ text: String) {
         #expect(redaction.redacted(text) == text)

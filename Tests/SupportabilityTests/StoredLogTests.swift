@@ -38,6 +38,21 @@ struct StoredLogTests {
         #expect(try again.count == 1)
     }
 
+    @Test(
+        "A file that no log has made is none of it, whatever number it has",
+        arguments: ["18446744073709551615.log", "18446744073709551614.log", "7.log", "+0000000000000000007.log"])
+    func strangeNumber(name: String) throws {
+        let folder = LogFolder()
+        try StoredLog(folder: folder.path).append(record("first", .error))
+        try Data("{}\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
+        let log = try StoredLog(folder: folder.path)
+        #expect(try log.count == 1)
+        try log.removeAll()
+        try log.append(record("second", .error))
+        #expect(try log.read().records.map(\.message) == ["second"])
+        #expect(folder.files.contains(name))
+    }
+
     @Test("Entries are found by level, tag, time, process and correlation id, and by all of them at once")
     func filters() throws {
         let folder = LogFolder()

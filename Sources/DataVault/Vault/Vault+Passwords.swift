@@ -21,11 +21,22 @@ extension Vault {
         guard file.header.epoch >= record.epoch else { throw .olderCopy(name: name) }
         // Attempts that were counted and never judged, because the process ended, have used the limit up.
         guard !record.isExhausted else { throw try destroyed(identity) }
-        record.failures = record.failures == .max ? .max : record.failures + 1
+        // It tells nothing of the password, and an owner may cancel the question for it: no attempt is counted yet.
+        let deviceKey = try folder.deviceKey(file, name)
+        let before = record.failures
+        record.failures = before == .max ? .max : before + 1
         try folder.save(record, identity)
 
-        let deviceKey = try folder.deviceKey(file, name)
-        guard let dataKey = try file.dataKey(credentials, deviceKey: deviceKey) else {
+        let found: EncryptionKey?
+        do {
+            found = try file.dataKey(credentials, deviceKey: deviceKey)
+        } catch {
+            // No password was judged, for want of memory for instance.
+            record.failures = before
+            try folder.save(record, identity)
+            throw error
+        }
+        guard let dataKey = found else {
             guard !record.isExhausted else { throw try destroyed(identity) }
             throw .wrongPassword(name: name, attemptsLeft: record.attemptsLeft)
         }

@@ -22,6 +22,9 @@ final class LogFile: SealedFile {
     /// Where the last header was written that was not gathered.
     private var lastHeader: Int64 = -1
     private var isCommit = false
+    /// Whether a read has lost gathered frames of the transaction that goes on. SQLite takes back the statement alone that it
+    /// was for, and the rest would be committed behind a hole of the log.
+    private var hasLostFrames = false
     /// Whether a sync has failed, and what was to become durable was not written again since.
     private var hasLostWrites = false
     private weak var main: MainFile?
@@ -37,7 +40,7 @@ final class LogFile: SealedFile {
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         guard offset >= 0 else { return SQLITE_IOERR_READ }
-        let code = flush()
+        let code = flushBeforeReading()
         guard code == SQLITE_OK else { return code }
         if offset < Self.shift {
             return readHeader(target, start: 0, size: FileFormat.logHeaderSize, skip: Int(offset))
@@ -108,6 +111,7 @@ final class LogFile: SealedFile {
     // MARK: Writing
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+        guard !hasLostFrames else { return SQLITE_IOERR_WRITE }
         if offset == 0, source.count == FileFormat.logHeaderSize {
             end = Self.shift
             return writeHeader(source, at: 0)
@@ -183,6 +187,17 @@ final class LogFile: SealedFile {
         return code
     }
 
+    /// Writes what was gathered, for a look at the file. An error of it is none of a write, and does not end the transaction:
+    /// nothing more is written of that.
+    private func flushBeforeReading() -> Int32 {
+        let code = flush()
+        if code != SQLITE_OK { hasLostFrames = true }
+        return code
+    }
+
+    /// Called when the transaction that wrote is over, or another one begins.
+    func writerDidChange() { hasLostFrames = false }
+
     // MARK: The rest
 
     override func truncate(to size: Int64) -> Int32 {
@@ -192,7 +207,7 @@ final class LogFile: SealedFile {
     }
 
     override func size(_ size: inout Int64) -> Int32 {
-        let code = flush()
+        let code = flushBeforeReading()
         return code == SQLITE_OK ? super.size(&size) : code
     }
 
@@ -202,6 +217,7 @@ final class LogFile: SealedFile {
     /// that were committed before without one would be a hole in the log, and those behind it, synced themselves, would be lost
     /// with them when the power fails. So all of the log is written again first.
     override func sync(_ flags: Int32) -> Int32 {
+        guard !hasLostFrames else { return SQLITE_IOERR_WRITE }
         var code = flush()
         if code == SQLITE_OK, hasLostWrites { code = writeAgain() }
         guard code == SQLITE_OK else { return code }

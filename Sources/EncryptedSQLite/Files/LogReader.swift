@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads a whole write-ahead log as recovery does, and tells what in it is not as it was written.
 struct LogReader {
     private let content: [UInt8]
@@ -33,8 +31,8 @@ struct LogReader {
     ///
     /// - Returns: nil where there is none, or an empty one.
     init?(path: String, cipher: PageCipher) {
-        guard let content = FileManager.default.contents(atPath: path), !content.isEmpty else { return nil }
-        self.init(content: [UInt8](content), cipher: cipher)
+        guard let content = FileContent.bytes(of: path), !content.isEmpty else { return nil }
+        self.init(content: content, cipher: cipher)
     }
 
     init(content: [UInt8], cipher: PageCipher) {

@@ -63,6 +63,7 @@ final class MainFile: SealedFile {
         // The first of the locks is the one of who writes (the file format of SQLite, "WAL-Index Format").
         guard first == 0, flags & SQLITE_SHM_EXCLUSIVE != 0 else { return }
         mayAppend = flags & SQLITE_SHM_LOCK != 0
+        log?.writerDidChange()
     }
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {

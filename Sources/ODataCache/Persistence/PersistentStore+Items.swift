@@ -53,7 +53,7 @@ extension PersistentStore {
                 }
                 // A plain item in an encrypted store was put there by somebody else, and so was another one's file.
                 guard reader.header.name == header.name, reader.header.space == header.space,
-                    reader.isSealed == store.marker.policy.isEncrypted || store.marker.target != nil
+                    store.marker.holdsItems(areSealed: reader.isSealed)
                 else { throw .damaged(name: header.name) }
                 return reader
             }

@@ -217,9 +217,8 @@ public actor PersistentStore {
     /// The store with its key, made now if need be.
     func openOrMake() throws(PersistenceError) -> OpenedStore {
         if let store = try open() { return store }
-        var envelope: KeyEnvelope?
-        if policy.isEncrypted { envelope = try seal(.generate()) }
-        let marker = StoreMarker(policy: policy, envelope: envelope)
+        var marker = StoreMarker(policy: policy)
+        if policy.isEncrypted { try seal(&marker, over: .generate()) }
         do throws(DataVaultError) {
             try files.add(StoreMarker.name, in: folder, marker.bytes)
         } catch .system(_, _, EEXIST) {
@@ -259,10 +258,10 @@ public actor PersistentStore {
     }
 
     private func dataKey(of marker: StoreMarker) throws(PersistenceError) -> EncryptionKey? {
-        guard let bytes = marker.envelope, marker.policy.isEncrypted || marker.target != nil else { return nil }
+        guard let bytes = marker.envelope, marker.isEncrypted else { return nil }
         let source = try source(of: key, making: false)
         do throws(SecretError) {
-            return try KeyEnvelope(bytes: Array(bytes)).open(with: source, context: StoreMarker.context)
+            return try KeyEnvelope(bytes: Array(bytes)).open(with: source, context: marker.context)
         } catch {
             switch error {
             case .wrongKey: throw .wrongKey(folder: folder)
@@ -273,10 +272,14 @@ public actor PersistentStore {
         }
     }
 
-    private func seal(_ dataKey: EncryptionKey, with key: StoreKey? = nil) throws(PersistenceError) -> KeyEnvelope {
+    /// Has the key open a marker, as it is now: each change of how items are kept makes another envelope.
+    private func seal(
+        _ marker: inout StoreMarker, over dataKey: EncryptionKey, with key: StoreKey? = nil
+    ) throws(PersistenceError) {
         let source = try source(of: key ?? self.key, making: true)
+        marker.format = StoreMarker.version
         do throws(SecretError) {
-            return try KeyEnvelope.seal(dataKey, with: source, context: StoreMarker.context)
+            marker.envelope = Data(try KeyEnvelope.seal(dataKey, with: source, context: marker.context).bytes)
         } catch {
             throw .keyStore(reason: error.description)
         }
@@ -305,7 +308,7 @@ extension PersistentStore {
         }
         try await withLock { () throws(PersistenceError) in
             guard var marker = try open()?.marker, let dataKey = try dataKey(of: marker) else { return }
-            marker.envelope = Data(try seal(dataKey, with: key).bytes)
+            try seal(&marker, over: dataKey, with: key)
             try write(marker)
             setKey(key)
         }
@@ -330,14 +333,15 @@ extension PersistentStore {
     private func convertOnce(to new: StoragePolicy) async throws(PersistenceError) -> StoragePolicy {
         try await withLock { () throws(PersistenceError) -> StoragePolicy in
             guard var marker = try open()?.marker else { return new }
+            let dataKey = try dataKey(of: marker) ?? .generate()
             let target: StoragePolicy
             if let interrupted = marker.target {
                 target = interrupted
             } else {
                 guard marker.policy != new else { return new }
                 target = new
-                if new.isEncrypted, marker.envelope == nil { marker.envelope = Data(try seal(.generate()).bytes) }
                 marker.target = new
+                try seal(&marker, over: dataKey)
                 try write(marker)
                 policy = new
             }
@@ -345,7 +349,7 @@ extension PersistentStore {
             for file in try itemFiles() { try convert(file, opened) }
             marker.policy = target
             marker.target = nil
-            if !target.isEncrypted { marker.envelope = nil }
+            if target.isEncrypted { try seal(&marker, over: dataKey) } else { marker.envelope = nil }
             try write(marker)
             return target
         }
@@ -354,6 +358,8 @@ extension PersistentStore {
     private func convert(_ file: String, _ opened: OpenedStore) throws(PersistenceError) {
         let path = folder + "/" + file
         guard let reader = try ItemReader(path, name: file, cipher: opened.cipher) else { return }
+        // Somebody else's stays so.
+        guard opened.marker.holdsItems(areSealed: reader.isSealed) else { return }
         guard reader.isSealed != opened.writingPolicy.isEncrypted else {
             Self.protect(path, opened.writingPolicy)
             return

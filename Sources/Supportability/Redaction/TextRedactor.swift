@@ -6,6 +6,8 @@ struct TextRedactor {
     private let rules: SecretRedaction
     private var position = 0
     private var output: [UInt8] = []
+    /// Whether this is behind a query option without a value, which others may follow.
+    private var isInQuery = false
 
     private static let mark = Array(SecretRedaction.mark.utf8)
     /// Names longer than this are none.
@@ -22,13 +24,14 @@ struct TextRedactor {
             let byte = bytes[position]
             if byte == UInt8(ascii: ":"), follows("://") {
                 userPart()
-            } else if byte == UInt8(ascii: "?") {
+            } else if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") && isInQuery {
                 query()
             } else if byte == UInt8(ascii: "-"), follows("-----BEGIN ") {
                 privateKey()
             } else if Self.isName(byte) {
                 word()
             } else {
+                if Self.isSpace(byte) || "\"<>#".utf8.contains(byte) { isInQuery = false }
                 copy(1)
             }
         }
@@ -50,6 +53,7 @@ struct TextRedactor {
     /// The query of a URL: names stay, values go.
     private mutating func query() {
         copy(1)
+        isInQuery = false
         while let equals = nameEnd() {
             copy(equals + 1 - position)
             let end = valueEnd()
@@ -58,6 +62,8 @@ struct TextRedactor {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "&") else { return }
             copy(1)
         }
+        // An option that has no value is a word like others.
+        isInQuery = true
     }
 
     /// Where the equals sign of a query option stands that begins here.

@@ -23,6 +23,8 @@ struct LogSegments {
     private var unkept: [Segment] = []
 
     static let suffix = ".log"
+    /// The highest number that is believed: the next ones are beyond it, and there must be some.
+    private static let maximumNumber = UInt64.max / 2
 
     init(folder: String) { self.folder = folder }
 
@@ -70,7 +72,15 @@ struct LogSegments {
         } catch {
             throw .system(operation: "listing", path: folder, code: EIO)
         }
-        return names.compactMap { $0.hasSuffix(suffix) ? UInt64($0.dropLast(suffix.count)) : nil }.sorted()
+        return names.compactMap(number).sorted()
+    }
+
+    /// The number of a segment's file; `nil` for a name that is none of ours, and for a number that no log gets to.
+    private static func number(_ name: String) -> UInt64? {
+        guard name.hasSuffix(suffix), let number = UInt64(name.dropLast(suffix.count)), number <= maximumNumber,
+            path(number, in: "") == "/" + name
+        else { return nil }
+        return number
     }
 
     /// Counts the lines that were appended since the last count.

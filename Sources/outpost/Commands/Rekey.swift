@@ -12,7 +12,9 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         discussion: """
             Without an option, a new key is made and kept in a file that only you can read
             (~/.local/share/outpost/keys; 'outpost vault' does not show it). Whoever has that file can read the clone.
-            Whoever had the old key and a copy of the clone can still read that copy.
+            Copies of the clone that were made before still need the old key, and whoever has both can still read
+            them. Where the old key is such a file, that is removed, unless 'outpost repair' has left damaged files
+            beside the store, which need it too.
 
             EXAMPLE
               outpost rekey shop
@@ -39,7 +41,6 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     }
 
     func run() async throws {
-        MemoryDumps.forbid()
         let database = directory + "/store.db"
         let clone = try CloneFile.read(in: directory)
         let (old, oldNames) = try current(of: clone, database: database)
@@ -68,22 +69,43 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             if case .vault(let name) = place { KeyKeeper.remove(named: name) }
             throw error
         }
-        for name in oldNames { KeyKeeper.remove(named: name) }
+        let kept = oldNames.isEmpty ? [] : damagedFiles()
+        if kept.isEmpty { for name in oldNames { KeyKeeper.remove(named: name) } }
         if json {
-            print(JSONText(Report(directory, place)).text)
+            print(JSONText(Report(directory, place, keptKeys: kept.isEmpty ? nil : oldNames)).text)
             return
         }
         print("The key of \(Terminal.bold(directory)) was changed.")
         print(Terminal.dim(said))
+        print(Terminal.dim(fate(of: oldNames, neededBy: kept)))
+    }
+
+    /// What the old key is still good for, and where it is.
+    private func fate(of names: [String], neededBy kept: [String]) -> String {
+        let copies = "Copies of the clone that were made before need the old key"
+        if !kept.isEmpty {
+            return "\(copies), and so does \(kept.joined(separator: ", ")): it stays in the vault as "
+                + names.joined(separator: " or ") + "."
+        }
+        return names.isEmpty ? "\(copies)." : "\(copies), which was removed from the vault."
+    }
+
+    /// The damaged databases that a repair has kept beside the store.
+    private func damagedFiles() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.filter { $0.hasPrefix("store.db.damaged") && !$0.contains("-") }.sorted()
     }
 
     private struct Report: Encodable {
         var directory: String
         var key: String
         var name: String?
+        /// Old keys that stay in the vault, since damaged files beside the store need them.
+        var keptKeys: [String]?
 
-        init(_ directory: String, _ place: CloneFile.Key) {
+        init(_ directory: String, _ place: CloneFile.Key, keptKeys: [String]?) {
             self.directory = directory
+            self.keptKeys = keptKeys
             switch place {
             case .vault(let name): (key, self.name) = ("vault", name)
             case .passphrase: key = "passphrase"
@@ -94,29 +116,51 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
 
     /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.
     private func current(of clone: CloneFile, database: String) throws -> (KeySource, names: [String]) {
-        guard key.keyFile == nil, case .vault(let name) = clone.key else {
-            guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
-                throw Failure(message: "\(directory) is not encrypted.")
+        if key.keyFile == nil, case .vault(let name) = clone.key {
+            // The one that the clone names comes first; another one is right after a change that was cut short.
+            guard let found = try keptKey(of: database, first: name) else {
+                throw Failure(
+                    message: "No key in \(try FileSecretStore().directory) opens \(directory).",
+                    advice: "Give its key: --key-file FILE")
             }
-            return (source, [])
+            return (.key(found.key), found.name == name ? [name] : [name, found.name])
         }
+        // After a change that was cut short, a clone may say less than the vault has.
+        func kept() -> (KeySource, names: [String])? {
+            if case .vault = clone.key { return nil }
+            guard let found = try? keptKey(of: database) else { return nil }
+            return (.key(found.key), [found.name])
+        }
+        if clone.key == .file, key.keyFile == nil, let kept = kept() { return kept }
+        guard case .encrypted(let source) = try key.protection(ofCloneIn: directory) else {
+            throw Failure(message: "\(directory) is not encrypted.")
+        }
+        if try opens(database, with: source) { return (source, []) }
+        guard let kept = kept() else {
+            throw Failure(
+                message: "That key does not open \(directory), and no other was found in your vault.",
+                advice: "Give the key it was made with: --key-file FILE, or the right passphrase.")
+        }
+        return kept
+    }
+
+    /// The key of a clone in the vault that opens the database.
+    private func keptKey(of database: String, first: String? = nil) throws -> (key: EncryptionKey, name: String)? {
         let vault = try FileSecretStore()
-        // The one that the clone names comes first; another one is right after a change that was cut short.
-        let others = try vault.names().map(\.text).filter { $0 != name && $0.hasPrefix("clone-") }
-        for candidate in [name] + others {
-            guard let key = try? vault.key(named: SecretName(candidate)), try opens(database, with: key) else {
+        let others = try vault.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
+        for name in (first.map { [$0] } ?? []) + others {
+            guard let key = try? vault.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
                 continue
             }
-            return (.key(key), candidate == name ? [name] : [name, candidate])
+            return (key, name)
         }
-        throw Failure(
-            message: "No key in \(vault.directory) opens \(directory).", advice: "Give its key: --key-file FILE")
+        return nil
     }
 
     /// Whether a key opens the database; every other refusal is an error.
-    private func opens(_ database: String, with key: EncryptionKey) throws -> Bool {
+    private func opens(_ database: String, with key: KeySource) throws -> Bool {
         do {
-            try EncryptedDatabase.unlock(at: database, with: .key(key))
+            try EncryptedDatabase.unlock(at: database, with: key)
             try EncryptedDatabase.lock(at: database)
             return true
         } catch {

@@ -154,7 +154,7 @@ struct Serve: AsyncParsableCommand {
             return Source(
                 provider: readOnly ? ReadOnlyProvider(base: store) : store, close: { try store.close() })
         }
-        if let text = FileManager.default.contents(atPath: path), Self.isMetadata(text) { return try await model(text) }
+        if let text = Self.metadata(in: path) { return try await model(text) }
         guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
         var options = ServedDatabase.Options()
         options.isReadOnly = readOnly
@@ -172,10 +172,19 @@ struct Serve: AsyncParsableCommand {
         return Source(provider: database, warnings: database.warnings, close: { try await database.close() })
     }
 
+    /// What is in a file of XML or JSON; `nil` for another one, of which nothing but the beginning is read: a database may be
+    /// larger than the memory. A pipe is read once.
+    private static func metadata(in path: String) -> Data? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 64), isMetadata(start) else { return nil }
+        return start + ((try? file.readToEnd()) ?? Data())
+    }
+
     /// Whether a file is XML or JSON: no SQLite database begins so.
-    private static func isMetadata(_ content: Data) -> Bool {
-        let start = content.prefix(64).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
-        return start.first == UInt8(ascii: "<") || start.first == UInt8(ascii: "{")
+    private static func isMetadata(_ start: Data) -> Bool {
+        let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+        return text.first == UInt8(ascii: "<") || text.first == UInt8(ascii: "{")
     }
 
     /// A service in memory on a model, with the rows of a file.

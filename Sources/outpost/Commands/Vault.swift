@@ -1,7 +1,6 @@
 import ArgumentParser
 import DataVault
 import Foundation
-import Secrets
 
 /// `outpost vault`.
 struct VaultCommand: AsyncParsableCommand {
@@ -30,7 +29,6 @@ struct VaultCommand: AsyncParsableCommand {
 
         /// Opens and unlocks the vault.
         func unlocked() async throws -> Vault {
-            MemoryDumps.forbid()
             let vaults = try VaultFolder()
             let vault = try vaults.open(name)
             try await vault.unlock(passwords.credentials(of: name, isNeeded: vaults.hasPassword(name)))
@@ -105,7 +103,6 @@ struct VaultCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            MemoryDumps.forbid()
             let credentials = noPassword ? .platformKey : try Passwords.new(file: passwords.file)
             _ = try await VaultFolder().create(name, credentials)
             print(json ? JSONText(["vault": name]).text : "Made the vault \(Terminal.bold(name)).")
@@ -156,7 +153,6 @@ struct VaultCommand: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            MemoryDumps.forbid()
             let vaults = try VaultFolder()
             guard let name else {
                 let names = try vaults.names()
@@ -303,7 +299,6 @@ struct VaultCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            MemoryDumps.forbid()
             let vaults = try VaultFolder()
             let opened = try vaults.open(vault.name)
             let current = try vault.passwords.credentials(of: vault.name, isNeeded: vaults.hasPassword(vault.name))

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import OfflineOData
-import Secrets
 
 /// `outpost verify`.
 struct Verify: AsyncParsableCommand, StoreCommand {
@@ -29,7 +28,6 @@ struct Verify: AsyncParsableCommand, StoreCommand {
     }
 
     func run() async throws {
-        MemoryDumps.forbid()
         let protection = try store.key.protection(ofCloneIn: store.directory)
         let found = try await ProgressLine.during("Reading \(store.directory)") { _ in
             try await OfflineODataProvider.verify(at: store.directory, protection: protection)

@@ -1,3 +1,4 @@
+import DataVault
 import Foundation
 
 /// What a clone says of itself in the clear: where its key is, and nothing else.
@@ -72,6 +73,7 @@ struct CloneFile: Codable {
             advice: "Put it back from a copy. If you have the key in a file, name it: --key-file FILE")
     }
 
+    /// Writes it, durably: a key that nobody says where it is opens nothing.
     func write(in directory: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -83,6 +85,8 @@ struct CloneFile: Codable {
                 message: "\(path) cannot be written: \(error.systemReason).",
                 advice: "Is the disk full, or the directory somebody else's?")
         }
+        // What stood there before is on the disk otherwise, should the power fail.
+        try? SystemFiles().syncDirectory(directory)
     }
 
     /// Makes the directory of a clone, which only its owner can enter.
