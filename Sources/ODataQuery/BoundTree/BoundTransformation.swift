@@ -201,6 +201,10 @@ public struct BoundAggregate: Hashable, Sendable {
     /// The collection-valued path whose members the expression is evaluated on, and the variable that stands for
     /// one; `nil` where that are the rows themselves. Collections on the way are gone through one after the other.
     public var members: Members?
+    /// The entity that the values are those of, where the expression is a path through a single-valued navigation property:
+    /// its value counts once, however many rows lead to it (OData Data Aggregation 4.0, 3.2.1.1). `nil` where that makes
+    /// no difference.
+    public var owner: BoundPath?
     /// The `from` steps, in order.
     public var from: [From]
     /// The registered function where the method is one.
@@ -232,5 +236,6 @@ public struct BoundAggregate: Hashable, Sendable {
         self.members = members
         self.from = from
         self.function = function
+        owner = nil
     }
 }

@@ -46,6 +46,7 @@ extension Evaluator {
                 }.map { environment.with($0, as: members.variable.identifier) }
             }
         }
+        if let owner = item.owner { expanded = try once(for: owner, expanded) }
         guard let expression = item.expression else { return .integer(Int64(expanded.count)) }
         if item.method == .countDistinct, case .path(let path) = expression {
             // Instances are counted by what they are known by.
@@ -63,6 +64,17 @@ extension Evaluator {
         }
         return try aggregate(
             expanded.map { try value(expression, in: $0) }, by: item.method, item.function)
+    }
+
+    /// The environments that lead to an entity, the first one for each (3.2.1.1).
+    private func once(for owner: BoundPath, _ environments: [Environment]) throws -> [Environment] {
+        var seen: Set<GroupKey> = []
+        return try environments.filter { environment in
+            guard case .row(let row?) = try operand(owner, in: environment), row.key != nil else { return true }
+            var key = GroupKey()
+            key.append(row)
+            return seen.insert(key).inserted
+        }
     }
 
     private func aggregate(

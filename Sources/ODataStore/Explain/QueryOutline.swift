@@ -100,7 +100,9 @@ struct QueryOutline {
     private static func text(_ items: [BoundAggregate]) -> String {
         items.map { item in
             let operand = item.expression.map(text) ?? "rows"
-            let members = item.members.map { " over \(text($0.path))" } ?? ""
+            let members =
+                (item.owner.map { ", once for each \(text($0))" } ?? "")
+                + (item.members.map { " over \(text($0.path))" } ?? "")
             let method = item.function?.name ?? item.method.rawValue
             return "\(item.name) = \(method) of \(operand)\(members)"
         }.joined(separator: ", ")

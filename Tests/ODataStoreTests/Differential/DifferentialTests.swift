@@ -274,6 +274,12 @@ struct Differential {
         "As?$apply=nest(concat(outerjoin(Links as J),groupby((Place/City))/orderby(Place/City)) as N)",
         "As?$apply=nest(outerjoin(Bs as J,groupby((ID),aggregate(AID with max as M)))/join(Links as J2) as N)",
         "As?$filter=geo.distance(Spot,geography'SRID=4326;Point(1 1)') lt 200000", "As?$filter=D ge 2 or D eq null",
+        "Bs?$apply=aggregate(A/ID with sum as S,A/Place/Code with average as C,ID with sum as T)",
+        "Bs?$apply=groupby((A/Place/City),aggregate(A/ID with average as S,A/Next/ID with sum as T))",
+        "As?$apply=aggregate(Links/A/ID with sum as S)", "As?$apply=join(Links as J)/aggregate(J/ID with sum as S)",
+        "As?$apply=join(Links as J)/groupby((Place/City),aggregate(J/A/ID with sum as S))",
+        "As?$filter=Links/aggregate(A/ID with sum) ge ID",
+        "Bs?$apply=aggregate(A/ID with sum from AID with average as S)",
         "As?$filter=D lt 'b' or D eq true", "As?$filter=D eq 0.25 or D eq 2024-01-01", "As?$filter=D gt Next/D",
         "As?$filter=cast(D,Edm.Decimal) gt 1 or cast(D,Edm.String) eq '4'",
     ]

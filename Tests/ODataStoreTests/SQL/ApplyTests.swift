@@ -38,6 +38,29 @@ struct ApplyTests {
         #expect(try await rows("Orders?$apply=aggregate(Weight with sum as S)") == ["S=12345678901234567889.8"])
     }
 
+    @Test("3.2.1.1 An entity counts once in a group, however many rows lead to it")
+    func once() async throws {
+        #expect(
+            try await rows(
+                "Employees?$apply=aggregate(Manager/ID with sum as S,Manager/ID with average as A,ID with sum as T)")
+                == ["S=3 A=1.5 T=10"])
+        #expect(
+            try await rows("Employees?$apply=groupby((Boss),aggregate(Manager/ID with sum as S))&$orderby=Boss")
+                == ["Boss=null S=null", "Boss=1 S=1", "Boss=2 S=2"])
+        #expect(
+            try await rows("Employees?$apply=aggregate(Manager/ID with sum from Boss with sum as S)") == ["S=3"])
+        #expect(try await rows("Employees?$apply=aggregate(Reports/Manager/ID with sum as S)") == ["S=3"])
+        #expect(
+            try await rows(
+                "$crossjoin(Employees,Orders)?$apply=filter(Employees/ID lt 3)/groupby((Employees/Boss),"
+                    + "aggregate(Orders/Freight with sum as S,Employees/ID with sum as T))&$orderby=T")
+                == ["Employees/Boss=null S=109.09 T=1", "Employees/Boss=1 S=109.09 T=2"])
+        // An expression is evaluated for each row.
+        #expect(try await rows("Employees?$apply=aggregate(Manager/ID mul 1 with sum as S)") == ["S=4"])
+        #expect(
+            try await traders.keys("Employees?$filter=Reports/aggregate(Manager/ID with sum) eq ID") == ["1", "2"])
+    }
+
     @Test("3.10 Groups by navigation paths, then filtered, computed, ordered and cut")
     func groups() async throws {
         #expect(

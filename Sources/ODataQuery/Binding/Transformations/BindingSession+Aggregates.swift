@@ -83,9 +83,22 @@ extension BindingSession {
             throw typeError("A collection has no single value to aggregate.", at: expression.offset)
         }
         let type = try resultType(of: method, function, over: value.type, at: expression.offset)
-        let aggregate = BoundAggregate(
+        var aggregate = BoundAggregate(
             value, method: method, as: name, type: type, members: members, function: function)
+        if method == .sum || method == .average || method == .custom { aggregate.owner = owner(of: value) }
         return try add(from, to: aggregate, in: scope)
+    }
+
+    /// The entity that a path through single-valued navigation properties takes its value from: the path up to the last of
+    /// them and the cast behind it.
+    private func owner(of value: BoundExpression) -> BoundPath? {
+        guard case .path(let path) = value else { return nil }
+        let last = path.steps.lastIndex { if case .navigation = $0 { true } else { false } }
+        guard var end = last, end < path.steps.count - 1 else { return nil }
+        if case .cast = path.steps[end + 1] { end += 1 }
+        guard case .navigation(let navigation, _, _)? = last.map({ path.steps[$0] }) else { return nil }
+        return BoundPath(
+            variable: path.variable, steps: Array(path.steps[...end]), type: .entity(navigation.target))
     }
 
     private func method(_ name: Identifier) throws(QueryError) -> (BoundAggregate.Method, AggregateFunction?) {

@@ -13,6 +13,32 @@ extension ExpressionCompiler {
         return try aggregated(item, of: try value(expression))
     }
 
+    /// The values of an expression as a table: one for each entity that they are of, in each group (3.2.1.1).
+    ///
+    /// - Parameters:
+    ///   - owner: the path to the entity.
+    ///   - keys: what tells the groups, `$p.0` and so on in the table.
+    ///   - rows: FROM and WHERE with a further condition, asked for when all joins are known.
+    func values(
+        of expression: BoundExpression, once owner: BoundPath, for keys: [Operand],
+        rows: (SQLFragment) throws -> SQLFragment
+    ) throws -> (table: SQLFragment, value: Operand, alias: String) {
+        let value = try value(expression)
+        guard case .entity(let scope, _, _) = try resolve(owner), let table = scope.table else {
+            throw Self.unsupported("aggregate over \(Self.name(of: owner.steps))")
+        }
+        let identity = table.rowID.map { [$0] } ?? table.keyColumns.map(\.name)
+        guard let first = identity.first else {
+            throw Self.unsupported("aggregate over \(table.set), which has no key")
+        }
+        var columns = keys.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
+        columns += identity.enumerated().map { "\(scope.sql($1)) AS \(name: "$k.\($0)")" }
+        columns.append("\(value.sql) AS \(name: "$x")")
+        let alias = newAlias()
+        let select: SQLFragment = "SELECT DISTINCT \(list: columns) \(try rows("\(scope.sql(first)) IS NOT NULL"))"
+        return ("(\(select)) AS \(name: alias)", value.moved(to: "\(column: "$x", of: alias)"), alias)
+    }
+
     /// An aggregate of an operand.
     func aggregated(_ item: BoundAggregate, of operand: Operand) throws -> Operand {
         var operand = operand

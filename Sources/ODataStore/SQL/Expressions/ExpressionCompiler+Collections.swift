@@ -36,8 +36,14 @@ extension ExpressionCompiler {
         guard item.from.isEmpty else { throw Self.unsupported("from in an aggregate within an expression") }
         let members = try collection(item.members?.path ?? path)
         if let variable = item.members?.variable { scopes[variable.identifier] = members.scope }
-        var result = try aggregated(item)
-        result.sql = "(SELECT \(result.sql) \(members.rows()))"
+        guard let owner = item.owner, let expression = item.expression else {
+            var result = try aggregated(item)
+            result.sql = "(SELECT \(result.sql) \(members.rows()))"
+            return result
+        }
+        let (values, value, _) = try values(of: expression, once: owner, for: []) { members.rows(where: [$0]) }
+        var result = try aggregated(item, of: value)
+        result.sql = "(SELECT \(result.sql) FROM \(values))"
         return result
     }
 

@@ -130,7 +130,7 @@ extension StatementBuilder {
     func aggregate(_ items: [BoundAggregate], by paths: [BoundPath]) throws {
         try settle()
         let (groups, entities) = try groupings(paths)
-        let isSimple = items.allSatisfy { $0.members == nil && $0.from.isEmpty }
+        let isSimple = items.allSatisfy { $0.members == nil && $0.owner == nil && $0.from.isEmpty }
         let mayLackRows = !partition.isEmpty && paths.isEmpty && mayHaveLostPartitions
         if isSimple, !mayLackRows {
             try aggregateAtOnce(items, groups)
@@ -254,12 +254,23 @@ extension StatementBuilder {
         var keys = partition
         var steps: [[Operand]] = []
         for step in item.from { steps.append(try step.paths.map { try grouped($0, "from") }) }
-        let finest = keys + steps.flatMap { $0 }
-        var operand = try compiler.aggregated(item)
+        var finest = keys + steps.flatMap { $0 }
+        var operand: Operand
+        let rows: SQLFragment
+        if let owner = item.owner, let expression = item.expression {
+            let (values, value, alias) = try compiler.values(of: expression, once: owner, for: finest) {
+                "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions + [$0]))"
+            }
+            operand = try compiler.aggregated(item, of: value)
+            finest = finest.enumerated().map { $1.moved(to: "\(column: "$p.\($0)", of: alias)") }
+            rows = "FROM \(values)"
+        } else {
+            operand = try compiler.aggregated(item)
+            rows = "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
+        }
         var columns = finest.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
         columns.append("\(operand.sql) AS \(name: "$a")")
-        var select: SQLFragment =
-            "SELECT \(list: columns) FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
+        var select: SQLFragment = "SELECT \(list: columns) \(rows)"
         if !finest.isEmpty { select += " GROUP BY \(list: finest.map(\.sortable))" }
         // Each step is grouped by its own paths, those of the steps after it, and those of the result.
         for (index, step) in item.from.enumerated() {
