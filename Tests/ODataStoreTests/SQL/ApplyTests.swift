@@ -50,6 +50,11 @@ struct ApplyTests {
         #expect(
             try await rows("Employees?$apply=aggregate(Manager/ID with sum from Boss with sum as S)") == ["S=3"])
         #expect(try await rows("Employees?$apply=aggregate(Reports/Manager/ID with sum as S)") == ["S=3"])
+        #expect(
+            try await rows(
+                "$crossjoin(Employees,Orders)?$apply=filter(Employees/ID lt 3)/groupby((Employees/Boss),"
+                    + "aggregate(Orders/Freight with sum as S,Employees/ID with sum as T))&$orderby=T")
+                == ["Employees/Boss=null S=109.09 T=1", "Employees/Boss=1 S=109.09 T=2"])
         // An expression is evaluated for each row.
         #expect(try await rows("Employees?$apply=aggregate(Manager/ID mul 1 with sum as S)") == ["S=4"])
         #expect(
