@@ -120,9 +120,7 @@ extension EncryptedDatabase {
         guard let count = try content.statedPageCount() else { return nil }
         let there = try content.filePageCount()
         guard count > there else { return nil }
-        // SQLite keeps its locks in the bytes of this page, and never writes it.
-        let lockPage = 0x4000_0000 / FileFormat.pageSize + 1
-        let missing = ((there + 1)...count).count { !content.isInLog($0) && $0 != lockPage }
+        let missing = ((there + 1)...count).count { !content.isInLog($0) && $0 != FileFormat.lockPage }
         // Those that frames had which are damaged are named with the log.
         return missing > (log?.unusableCount ?? 0) ? missing : nil
     }

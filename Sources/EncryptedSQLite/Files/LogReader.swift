@@ -63,10 +63,19 @@ struct LogReader {
     /// What the transactions that were committed wrote last of each page: the offsets of frames, by page number.
     ///
     /// A frame that cannot be used is left out: of its page, what an earlier one wrote counts.
-    var committedFrames: [Int: Int] {
+    var committedFrames: [Int: Int] { committed(of: frames.filter { $0.state == .whole })?.frames ?? [:] }
+
+    /// What SQLite takes from this log, which to it ends at the first frame that is not as it was written; nil where that
+    /// commits nothing.
+    var recovered: (frames: [Int: Int], pageCount: Int)? {
+        headerIsWhole ? committed(of: frames.prefix { $0.state == .whole }) : nil
+    }
+
+    /// The offsets of the frames that count, by page number, and how many pages the database has with them.
+    private func committed(of frames: some Sequence<Frame>) -> (frames: [Int: Int], pageCount: Int)? {
         var (committed, pending): ([Int: Int], [Int: Int]) = ([:], [:])
         var size = 0
-        for frame in frames where frame.state == .whole {
+        for frame in frames {
             let fields = integer(at: frame.offset)
             pending[Int(fields >> 32)] = frame.offset
             // The frame that commits says how many pages there are then.
@@ -76,7 +85,7 @@ struct LogReader {
             if pageCount < size { committed = committed.filter { $0.key <= pageCount } }
             (size, pending) = (pageCount, [:])
         }
-        return committed
+        return size > 0 ? (committed, size) : nil
     }
 
     /// The page in a frame, with its reserved bytes.

@@ -13,6 +13,9 @@ enum FileFormat {
     /// The key block stands before page 1: every offset of the main file is shifted by it.
     static let keyBlockSize = 4096
 
+    /// The number of the page in whose bytes SQLite keeps its locks, and which it never writes.
+    static let lockPage = 0x4000_0000 / pageSize + 1
+
     static let logHeaderSize = 32
     static let frameHeaderSize = 24
     static let frameSize = frameHeaderSize + pageSize

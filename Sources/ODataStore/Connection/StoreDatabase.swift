@@ -70,8 +70,8 @@ public final class StoreDatabase: Sendable {
     ///   - path: the file.
     ///   - protection: how the file is protected; a plain file has to be asked for by name.
     ///   - options: sizes and times.
-    /// - Throws: ``StoreError``; ``StoreError/corrupt(message:)`` where the file was cut to nothing beside its log, which
-    ///   is left as it is.
+    /// - Throws: ``StoreError``; ``StoreError/corrupt(message:)`` where the file was cut beside its log: both are left as they
+    ///   are. Of an unencrypted file, that is known only where nothing is left of it.
     public static func open(
         path: String, protection: StoreProtection, options: Options = Options()
     ) throws(StoreError) -> StoreDatabase {
@@ -90,6 +90,12 @@ public final class StoreDatabase: Sendable {
             try Self.prepare(database, options: options)
         }
         do {
+            // A journal that is played back makes the file as long as it was.
+            let looks = hasLog && protection.isEncrypted && size(path + "-journal") == 0
+            let inspection =
+                looks
+                ? try LogInspection(path: path, location: access.location, busyTimeout: options.busyTimeout) : nil
+            defer { inspection?.close() }
             let pool = try DatabasePool(path: access.location, configuration: configuration)
             // GRDB sets NORMAL when it turns the log on, after it has prepared the connection.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }

@@ -129,6 +129,30 @@ struct SalvagedLogTests {
         }
     }
 
+    @Test("A database that was cut beside its log is not opened, stays as it is, and gives back the changes that wait")
+    func cutBesideLog() async throws {
+        let shop = try await Shop()
+        let whole = try await crashedFiles(shop).files
+        for (number, bytes) in [3 * 4096, 3 * 4096 - 1].enumerated() {
+            var files = whole
+            files["store.db"]?.removeLast(bytes)
+            let directory = try shop.folder("cut\(number)", files)
+            await #expect {
+                _ = try await OfflineODataProvider.open(at: directory, protection: protection)
+            } throws: {
+                guard case StoreError.corrupt? = $0 as? StoreError else { return false }
+                return true
+            }
+            #expect(try Self.files(in: directory) == files)
+            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            #expect(found.damages.contains { $0.expected == .rest })
+            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            #expect(report.savedChanges == 5, "\(report)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == files["store.db"])
+            #expect(try await waiting(in: directory).count == 5)
+        }
+    }
+
     @Test("A store that somebody has open is not replaced, and stays as it is")
     func open() async throws {
         let shop = try await Shop()
