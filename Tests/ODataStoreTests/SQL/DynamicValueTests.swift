@@ -47,7 +47,9 @@ struct DynamicValueTests {
         "Two of them, and columns beside them, are compared where they are of one kind",
         arguments: [
             ("Size eq Mark", "D"), ("Size ne Mark", "A B C"), ("Size gt Mark", "A B"), ("Size eq ID", ""),
-            ("Size gt length(ID)", "A C"), ("Size lt Name", ""), ("Size gt Name", "B"), ("In eq Size", "D"),
+            ("Size gt length(ID)", "A C"), ("Size lt Name", ""), ("Size gt Name", "B"),
+            ("Mark eq Name", ""), ("Mark ne Name", "A B C D"), ("Name eq Mark", ""), ("not (Mark le Name)", "A C D"),
+            ("In eq Size", "D"),
         ])
     func twoOperands(filter: String, expected: String) async throws {
         let keys = try await traders.keys("Customers?$filter=\(filter)")

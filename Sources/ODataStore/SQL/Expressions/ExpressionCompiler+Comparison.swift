@@ -157,9 +157,13 @@ extension ExpressionCompiler {
         var (left, right) = (left, right)
         switch (left.dynamic, right.dynamic) {
         case (let one?, let other?): return compare(op, one, other)
-        case (let dynamic?, nil): left = try typed(dynamic, as: right.type, place: left.place)
-        case (nil, let dynamic?): right = try typed(dynamic, as: left.type, place: right.place)
-        case (nil, nil): break
+        case (let dynamic?, nil) where Operand.canonicalCodec(right.type) != .json:
+            left = try typed(dynamic, as: right.type, place: left.place)
+            return mixed(op, dynamic, left, try compare(op, left, right, isCondition: isCondition))
+        case (nil, let dynamic?) where Operand.canonicalCodec(left.type) != .json:
+            right = try typed(dynamic, as: left.type, place: right.place)
+            return mixed(op, dynamic, right, try compare(op, left, right, isCondition: isCondition))
+        default: break
         }
         (left, right) = try aligned(left, right)
         if left.codec == .json, left.type.isCollection, right.codec == .json, op == .equal || op == .notEqual {

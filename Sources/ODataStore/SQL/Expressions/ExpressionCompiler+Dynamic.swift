@@ -54,6 +54,15 @@ extension ExpressionCompiler {
             "outpost_dynamic_cast(\(dynamic.kind), \(dynamic.value), \(bind: name))", type, codec, place)
     }
 
+    /// The comparison of such a value with one of a declared type. What is of another type is null to the comparison, but
+    /// not equal to null.
+    func mixed(_ op: BinaryOperator, _ dynamic: DynamicValue, _ typed: Operand, _ comparison: SQLFragment)
+        -> SQLFragment
+    {
+        let isOther: SQLFragment = "(\(dynamic.value) IS NOT NULL AND (\(typed.sql)) IS NULL)"
+        return op == .notEqual ? "(\(isOther) OR \(comparison))" : "(NOT \(isOther) AND \(comparison))"
+    }
+
     /// The comparison of two such values: by their order where both are numbers, texts, or true or false.
     func compare(_ op: BinaryOperator, _ left: DynamicValue, _ right: DynamicValue) -> SQLFragment {
         let (a, b) = (left.value, right.value)
