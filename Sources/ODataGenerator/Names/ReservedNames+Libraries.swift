@@ -36,7 +36,7 @@ extension ReservedNames {
         "TargetedAnnotations", "Term", "TextForms", "TextOperations", "TextSearch", "Transformation", "TypeDefinition",
         "TypePromotion", "TypeReference", "TypedComplex", "TypedEntity", "TypedEnumeration", "TypedExpression",
         "TypedFlags", "TypedPage", "TypedPaths", "TypedProjection", "TypedQuery", "TypedResource", "TypedService",
-        "TypedStructure", "UnaryOperator", "ValueCollectionRequest", "ValueExpression", "ValueRequest",
+        "TypedStructure", "UnaryOperator", "ValueCast", "ValueCollectionRequest", "ValueExpression", "ValueRequest",
         "ValueValidator", "XMLFragment", "XMLFragmentError", "XMLFragmentParser", "XMLOutput", "XMLTree",
         "XMLTreeError",
     ]
