@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changing the key of a clone")
 struct RekeyTests {
-    /// A clone whose key is in the vault.
+    /// A clone whose key is kept in a file of the tool's.
     private func clone(_ site: Site) async throws -> String {
         try await site.serve()
         let clone = site.path("clone")
@@ -25,7 +25,7 @@ struct RekeyTests {
     }
 
     @Test(
-        "One that was cut short on the way from a file or a passphrase to the vault is ended by the next",
+        "One that was cut short on the way from a file or a passphrase to a kept key is ended by the next",
         arguments: ["a", "passphrase "])
     func interrupted(content: String) async throws {
         let site = try Site()
@@ -37,7 +37,7 @@ struct RekeyTests {
         let said = URL(fileURLWithPath: clone + "/outpost.json")
         let old = try Data(contentsOf: said)
         #expect(try await tool.run("rekey", clone, "--key-file", key).code == 0)
-        // As it was before the clone said that the new key is in the vault.
+        // As it was before the clone said where the new key is.
         try old.write(to: said)
         let lost = try await tool.run("status", clone, "--key-file", key)
         #expect(lost.code == 1 && lost.errors.contains("outpost rekey \(clone)"), "\(lost.errors)")
@@ -51,7 +51,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("Neither the key that is given nor one in the vault opens it: that is said, and nothing is changed")
+    @Test("Neither the key that is given nor one that is kept opens it: that is said, and nothing is changed")
     func noKey() async throws {
         let site = try Site()
         let tool = site.tool
@@ -73,14 +73,14 @@ struct RekeyTests {
         let first = try #require(try keys(site).first)
         let replaced = try await tool.run("rekey", clone)
         #expect(replaced.output.contains("Copies of the clone that were made before need the old key"))
-        #expect(replaced.output.contains("was removed from the vault"))
+        #expect(replaced.output.contains("which was removed"))
         let second = try #require(try keys(site).first)
         #expect(try keys(site) == [second] && second != first)
 
         // As a repair leaves it.
         try FileManager.default.copyItem(atPath: clone + "/store.db", toPath: clone + "/store.db.damaged")
         let kept = try await tool.run("rekey", clone)
-        #expect(kept.code == 0 && kept.output.contains("store.db.damaged: it stays in the vault as \(second)"))
+        #expect(kept.code == 0 && kept.output.contains("store.db.damaged: it stays among your keys as \(second)"))
         #expect(try keys(site).count == 2 && keys(site).contains(second))
         #expect(try await tool.run("status", clone).code == 0)
         // With it, the damaged files can still be read.

@@ -46,7 +46,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         let (old, oldNames) = try current(of: clone, database: database)
         let (new, place, said) = try chooseKey()
         // The new key is durable by now. If this process ends before the clone says where it is, the next
-        // `rekey` finds it in the vault.
+        // `rekey` finds it among the kept keys.
         do {
             try EncryptedDatabase.rekey(at: database, from: old, to: new)
         } catch {
@@ -84,10 +84,10 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     private func fate(of names: [String], neededBy kept: [String]) -> String {
         let copies = "Copies of the clone that were made before need the old key"
         if !kept.isEmpty {
-            return "\(copies), and so does \(kept.joined(separator: ", ")): it stays in the vault as "
+            return "\(copies), and so does \(kept.joined(separator: ", ")): it stays among your keys as "
                 + names.joined(separator: " or ") + "."
         }
-        return names.isEmpty ? "\(copies)." : "\(copies), which was removed from the vault."
+        return names.isEmpty ? "\(copies)." : "\(copies), which was removed."
     }
 
     /// The damaged databases that a repair has kept beside the store.
@@ -100,7 +100,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         var directory: String
         var key: String
         var name: String?
-        /// Old keys that stay in the vault, since damaged files beside the store need them.
+        /// Old keys that stay, since damaged files beside the store need them.
         var keptKeys: [String]?
 
         init(_ directory: String, _ place: CloneFile.Key, keptKeys: [String]?) {
@@ -114,7 +114,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         }
     }
 
-    /// The key that opens the clone now, and the names in the vault of keys that are of no use afterwards.
+    /// The key that opens the clone now, and the names of kept keys that are of no use afterwards.
     private func current(of clone: CloneFile, database: String) throws -> (KeySource, names: [String]) {
         if key.keyFile == nil, case .vault(let name) = clone.key {
             // The one that the clone names comes first; another one is right after a change that was cut short.
@@ -125,7 +125,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             }
             return (.key(found.key), found.name == name ? [name] : [name, found.name])
         }
-        // After a change that was cut short, a clone may say less than the vault has.
+        // After a change that was cut short, there may be a key of which the clone does not say.
         func kept() -> (KeySource, names: [String])? {
             if case .vault = clone.key { return nil }
             guard let found = try? keptKey(of: database) else { return nil }
@@ -138,18 +138,18 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         if try opens(database, with: source) { return (source, []) }
         guard let kept = kept() else {
             throw Failure(
-                message: "That key does not open \(directory), and no other was found in your vault.",
+                message: "That key does not open \(directory), and none of your keys does.",
                 advice: "Give the key it was made with: --key-file FILE, or the right passphrase.")
         }
         return kept
     }
 
-    /// The key of a clone in the vault that opens the database.
+    /// The kept key of a clone that opens the database.
     private func keptKey(of database: String, first: String? = nil) throws -> (key: EncryptionKey, name: String)? {
-        let vault = try FileSecretStore()
-        let others = try vault.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
+        let keys = try FileSecretStore()
+        let others = try keys.names().map(\.text).filter { $0 != first && $0.hasPrefix("clone-") }
         for name in (first.map { [$0] } ?? []) + others {
-            guard let key = try? vault.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
+            guard let key = try? keys.key(named: SecretName(name)), try opens(database, with: .key(key)) else {
                 continue
             }
             return (key, name)

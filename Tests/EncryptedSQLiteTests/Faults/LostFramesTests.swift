@@ -18,8 +18,8 @@ struct LostFramesTests {
         var rows: [String]
     }
 
-    /// A large transaction, which the cache does not hold; the disk is full while one statement reads, and has room again.
-    private func transaction(of rowCount: Int) throws -> Outcome {
+    /// A database with a log and a cache of ten pages, on a disk that can fail.
+    private func logged() throws -> (folder: Folder, disk: FaultDisk, database: Connection) {
         let folder = try Folder(inMemory: true)
         try EncryptedDatabase.create(at: folder.path("a.db"), key: .key(key))
         let before = try Connection.encrypted(folder.path("a.db"))
@@ -28,6 +28,12 @@ struct LostFramesTests {
         let disk = try FaultDisk(folder: folder.url.path)
         let database = try Connection.encrypted(folder.path("a.db"))
         try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA cache_size = 10")
+        return (folder, disk, database)
+    }
+
+    /// A large transaction, which the cache does not hold; the disk is full while one statement reads, and has room again.
+    private func transaction(of rowCount: Int) throws -> Outcome {
+        let (folder, disk, database) = try logged()
         try database.execute("INSERT INTO t VALUES (0, 'first'); BEGIN")
         try database.insert(1..<rowCount)
         disk.break(.diskFull(from: disk.operations + 1))
@@ -65,14 +71,7 @@ struct LostFramesTests {
     func next() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
-        let folder = try Folder(inMemory: true)
-        try EncryptedDatabase.create(at: folder.path("a.db"), key: .key(key))
-        let before = try Connection.encrypted(folder.path("a.db"))
-        try before.execute("PRAGMA journal_mode = wal; CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT)")
-        before.close()
-        let disk = try FaultDisk(folder: folder.url.path)
-        let database = try Connection.encrypted(folder.path("a.db"))
-        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA cache_size = 10")
+        let (folder, disk, database) = try logged()
         for round in 0..<20 {
             try database.execute("BEGIN")
             try database.insert((1000 * round + 1)..<(1000 * round + 600 + 17 * round))
