@@ -252,7 +252,7 @@ let package = Package(
             name: "ODataTransportNIOTests",
             dependencies: [
                 "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "ForeignPrograms",
-                "WireFaults", crypto, httpTypes, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
+                "WireFaults", asyncHTTPClient, crypto, httpTypes, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -70,6 +70,14 @@ public struct TransportSubject: Sendable {
         try await end(transport)
     }
 
+    /// A transport that has been ended, and a port of this machine.
+    func ended(port: Int) async throws -> Wire {
+        var ended: Wire?
+        try await alone(port: port) { ended = $0 }
+        guard let ended else { throw ConformanceFailure("a transport in memory does not end") }
+        return ended
+    }
+
     /// A transport and whom it reaches.
     struct Wire: Sendable {
         let transport: any HTTPTransport

@@ -99,8 +99,11 @@ public final class NIOTransport: HTTPTransport {
         let isWatched = options.report != nil && number == nil
         if isWatched { options.report?(.firstByte(.now)) }
         let limit = UnpackingLimit(packed: packed, ratio: configuration.maxDecompressionRatio)
-        let stream = download(response, limit, mapping: mapping, method: request.method)
-        var head = HTTPResponse(response)
+        guard var head = HTTPResponse(response) else {
+            throw TransportError.truncated(
+                host: authority, reason: "the answer is not HTTP (status \(response.status.code))")
+        }
+        let stream = download(response, isPacked: head.isPacked, limit, mapping: mapping, method: request.method)
         if head.isPacked, request.method != .head {
             options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
             head.headerFields[.contentEncoding] = nil
@@ -156,11 +159,10 @@ public final class NIOTransport: HTTPTransport {
     }
 
     private func download(
-        _ response: HTTPClientResponse, _ limit: UnpackingLimit, mapping: TransportErrorMapping,
+        _ response: HTTPClientResponse, isPacked: Bool, _ limit: UnpackingLimit, mapping: TransportErrorMapping,
         method: HTTPRequest.Method
     ) -> ByteStream {
         var length: Int64?
-        let isPacked = HTTPResponse(response).isPacked
         if method != .head, response.status != .notModified, !isPacked {
             length = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         }
@@ -176,8 +178,9 @@ extension HTTPRequest.Method {
 }
 
 extension HTTPResponse {
-    /// The head of a response.
-    init(_ response: HTTPClientResponse) {
+    /// The head of a response; `nil` where its status is none of HTTP (RFC 9110, 15): HTTP/2 lets any number through.
+    init?(_ response: HTTPClientResponse) {
+        guard (100...999).contains(response.status.code) else { return nil }
         self.init(status: .init(code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase))
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }

@@ -136,7 +136,10 @@ struct TransportErrorMapping {
     private func ioError(_ error: IOError) -> TransportError {
         let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EHOSTDOWN]
         let reason = Self.systemReason(of: error)
-        return unreachable.contains(error.errnoCode)
+        // A connection that stands ends with the same numbers when a router says that the way is gone (RFC 1122, 4.2.3.9):
+        // only those of connecting, which say so, mean that nothing was sent.
+        let isOfConnecting = error.description.contains("connect")
+        return isOfConnecting && unreachable.contains(error.errnoCode)
             ? .cannotConnect(host: host, reason: reason) : .connectionLost(host: host, reason: reason)
     }
 

@@ -13,7 +13,7 @@
     extension URLSessionTransport {
         /// A task whose body is pulled as the connection takes it.
         func streamingTask(
-            _ request: URLRequest, body: ByteStream, in session: URLSession
+            _ request: URLRequest, body: ByteStream
         ) async throws -> URLSessionTask {
             var request = request
             if let length = body.length {
@@ -27,7 +27,8 @@
                 throw TransportError.cannotConnect(host: request.url?.host() ?? "", reason: "no stream can be made")
             }
             request.httpBodyStream = input
-            let task = session.uploadTask(withStreamedRequest: request)
+            let streamed = request
+            let task = try made(streamed) { $0.uploadTask(withStreamedRequest: streamed) }
             BodyPump(body, into: output).start { [transfers] error in
                 // A body that ends early must not look like a whole one.
                 transfers.note(error, of: task)

@@ -51,6 +51,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private let session: URLSession
+    /// Whether the session has ended; one that has makes no tasks.
+    private let isShutDown = Mutex(false)
     let transfers: TransferDelegate
     private let configuration: Configuration
 
@@ -68,9 +70,12 @@ public final class URLSessionTransport: HTTPTransport {
         self.session = URLSession(configuration: session, delegate: transfers, delegateQueue: nil)
     }
 
-    /// Ends the session; transfers under way finish.
+    /// Ends the session; transfers under way finish, and what is sent later fails.
     public func shutdown() {
-        session.finishTasksAndInvalidate()
+        isShutDown.withLock { isShutDown in
+            isShutDown = true
+            session.finishTasksAndInvalidate()
+        }
     }
 
     /// Sends a request and gives the answer as it came; redirects are the caller's.
@@ -121,15 +126,25 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private func task(_ request: URLRequest, body: ByteStream?) async throws -> URLSessionTask {
-        guard let body else { return session.dataTask(with: request) }
+        guard let body else { return try made(request) { $0.dataTask(with: request) } }
         #if canImport(FoundationNetworking)
             // Foundation on Linux reads a body stream without waiting for it, so the body is taken whole.
             var request = request
             request.httpBody = Data(try await body.collect(limit: configuration.maxUploadSize))
-            return session.dataTask(with: request)
+            let whole = request
+            return try made(whole) { $0.dataTask(with: whole) }
         #else
-            return try await streamingTask(request, body: body, in: session)
+            return try await streamingTask(request, body: body)
         #endif
+    }
+
+    /// A task of the session, which traps where it has ended.
+    func made(_ request: URLRequest, _ task: (URLSession) -> URLSessionTask) throws(TransportError) -> URLSessionTask {
+        let task = isShutDown.withLock { $0 ? nil : task(session) }
+        guard let task else {
+            throw .cannotConnect(host: request.url?.host() ?? "", reason: "the transport is shut down")
+        }
+        return task
     }
 }
 

@@ -22,6 +22,14 @@ struct SecretRedactionTests {
             ("Set-Cookie: a=b; c=d", "Set-Cookie: ‹redacted›"),
             ("X-CSRF-Token: 12345\nnext line", "X-CSRF-Token: ‹redacted›\nnext line"),
             ("api-key => k", "api-key => ‹redacted›"),
+            ("Ocp-Apim-Subscription-Key: k1", "Ocp-Apim-Subscription-Key: ‹redacted›"),
+            ("X-Functions-Key: k1", "X-Functions-Key: ‹redacted›"),
+            ("AccountName=a;AccountKey=k1;b=c", "AccountName=a;AccountKey=‹redacted›;b=c"),
+            ("<d:Password>hunter2</d:Password><a>b</a>", "<d:Password>‹redacted›</d:Password><a>b</a>"),
+            (
+                "<d:Password m:type=\"Edm.String\" token='t'>hunter2",
+                "<d:Password m:type=\"Edm.String\" token='‹redacted›'>‹redacted›"
+            ),
             ("https://ann:pw@host/a", "https://‹redacted›@host/a"),
             ("https://a@b:pw@host/a?x=1", "https://‹redacted›@host/a?x=‹redacted›"),
             (
@@ -58,6 +66,7 @@ struct SecretRedactionTests {
             "", "Orders(10248) changed", "really? yes", "really? yes & a=b", "a=b", "the basics: a and b",
             "3 > 2 & 1 < 2", "café ‹x› 日本", "https://host:8080/service/Orders", "-----BEGIN CERTIFICATE-----\nMIIE",
             "eyJust a word", "what?", "time: 12:30", "password", "token",
+            "<d:Password m:null=\"true\"/><a>b</a>", "</token>b",
         ])
     func harmless(_ text: String) {
         #expect(redaction.redacted(text) == text)
@@ -67,7 +76,7 @@ struct SecretRedactionTests {
         "A redacted text stays as it is",
         arguments: [
             "password=a", "Authorization: Bearer b", "https://u:p@h/?a=b&c=d", "x?$filter=A eq 'b'", "--token t x",
-            "{\"secret\": \"v\"}", "Basic abc",
+            "{\"secret\": \"v\"}", "Basic abc", "<token>t</token>",
         ])
     func idempotent(_ text: String) {
         let once = redaction.redacted(text)

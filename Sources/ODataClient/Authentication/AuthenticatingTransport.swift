@@ -65,7 +65,7 @@ public struct AuthenticatingTransport: HTTPTransport {
             let page = try await outcome.stream.firstBytes(Self.pageSize)
             let challenge = AuthenticationChallenge(
                 request: message, response: outcome.response, origin: origin, isProxy: outcome.isProxy,
-                page: page.bytes, attempt: attempt)
+                page: page.bytes, attempt: attempt, proxyAuthorization: own.proxyAuthorization)
             options.report?(
                 .authenticationNeeded(
                     host: origin.host, realm: challenge.schemes.compactMap(\.realm).first, isProxy: outcome.isProxy))

@@ -17,6 +17,8 @@ public struct AuthenticationChallenge: Sendable {
     public let page: [UInt8]
     /// How often the same exchange has been challenged, this time included.
     public let attempt: Int
+    /// The credentials that were not enough, as the field of HTTP has them: those for the proxy where it asks.
+    let authorization: String?
 
     /// One way to authenticate that is offered (RFC 9110, 11.6.1).
     public struct Scheme: Sendable, Hashable {
@@ -35,8 +37,11 @@ public struct AuthenticationChallenge: Sendable {
     }
 
     /// Makes a challenge.
+    ///
+    /// - Parameter proxyAuthorization: what the proxy was shown.
     public init(
-        request: HTTPRequest, response: HTTPResponse, origin: Origin, isProxy: Bool, page: [UInt8], attempt: Int
+        request: HTTPRequest, response: HTTPResponse, origin: Origin, isProxy: Bool, page: [UInt8], attempt: Int,
+        proxyAuthorization: String? = nil
     ) {
         self.request = request
         self.response = response
@@ -44,6 +49,7 @@ public struct AuthenticationChallenge: Sendable {
         self.isProxy = isProxy
         self.page = page
         self.attempt = attempt
+        authorization = isProxy ? proxyAuthorization : request.headerFields[.authorization]
         let field: HTTPField.Name = isProxy ? .proxyAuthenticate : .wwwAuthenticate
         schemes = response.headerFields[values: field].flatMap { Scheme.all(in: $0) }
     }

@@ -66,7 +66,7 @@ public final class ChallengedCredentials: AuthenticationStep {
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         guard challenge.offers("basic") else { return .decline }
         let refusals = state.withLock { $0.refusals }
-        await turn.take()
+        try await turn.take()
         do {
             // Who waited while somebody gave up is not asked again.
             let hasGivenUp = state.withLock { $0.refusals } != refusals
@@ -80,17 +80,17 @@ public final class ChallengedCredentials: AuthenticationStep {
     }
 
     private func answerInTurn(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
-        let current = state.withLock { challenge.isProxy ? nil : $0.current[challenge.origin]?.credentials }
-        if let current {
-            let field = BasicCredentials.field(user: current.user, password: current.password)
-            // Another request has got new ones while this one was on its way.
-            if challenge.request.headerFields[.authorization] != field { return .retry }
-        }
-        let space = ProtectionSpace(
-            challenge.origin, realm: challenge.realm(of: "basic"), isProxy: challenge.isProxy)
         let refused = state.withLock { state in
             challenge.isProxy ? state.proxy?.credentials : state.current[challenge.origin]?.credentials
         }
+        // Another request may have got new ones while this one was on its way.
+        if let refused,
+            challenge.authorization != BasicCredentials.field(user: refused.user, password: refused.password)
+        {
+            return .retry
+        }
+        let space = ProtectionSpace(
+            challenge.origin, realm: challenge.realm(of: "basic"), isProxy: challenge.isProxy)
         if let stored = try await store.credentials(for: space), stored != refused {
             use(stored, in: space, for: challenge)
             return .retry
@@ -130,18 +130,39 @@ public final class ChallengedCredentials: AuthenticationStep {
 /// Lets one at a time go on.
 private actor Turn {
     private var isTaken = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    private var lastNumber = 0
 
-    func take() async {
+    /// Waits for the others.
+    ///
+    /// - Throws: `CancellationError`, and the turn is not taken.
+    func take() async throws {
         guard isTaken else {
             isTaken = true
             return
         }
-        await withCheckedContinuation { waiting.append($0) }
+        lastNumber += 1
+        let number = lastNumber
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiting.append((number, continuation))
+                }
+            }
+        } onCancel: {
+            Task { await leave(number) }
+        }
     }
 
     func pass() {
-        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().continuation.resume() }
+    }
+
+    private func leave(_ number: Int) {
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+        waiting.remove(at: index).continuation.resume(throwing: CancellationError())
     }
 }
 

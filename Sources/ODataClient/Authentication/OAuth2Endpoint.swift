@@ -81,8 +81,21 @@ struct OAuth2Endpoint: Sendable {
     private struct Answer: Decodable {
         let access_token: String
         let token_type: String?
-        let expires_in: Double?
+        let expires_in: Seconds?
         let refresh_token: String?
+    }
+
+    /// A number (RFC 6749, 5.1), or its digits as text, as the first version of Microsoft's endpoint has it; anything else
+    /// says nothing.
+    private struct Seconds: Decodable {
+        let value: Double?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let number =
+                (try? container.decode(Double.self)) ?? (try? container.decode(String.self)).flatMap(Double.init)
+            value = number.flatMap { $0.isFinite ? $0 : nil }
+        }
     }
 
     private struct Refusal: Decodable {
@@ -119,7 +132,7 @@ struct OAuth2Endpoint: Sendable {
         guard answer.token_type?.lowercased() ?? "bearer" == "bearer" else {
             throw OAuth2Error.invalidResponse(status: 200, reason: "its tokens are not bearer tokens")
         }
-        let seconds = answer.expires_in.map { Int64(min(max(0, $0), 1e12)) }
+        let seconds = answer.expires_in?.value.map { Int64(min(max(0, $0), 1e12)) }
         return OAuth2Tokens(
             accessToken: answer.access_token, refreshToken: answer.refresh_token, expires: seconds.map { start + $0 })
     }

@@ -89,10 +89,10 @@ actor SingleFlight<Value: Sendable & Equatable> {
     /// - Parameter refused: one that is no good any more.
     func value(otherThan refused: Value? = nil, isGood: (Value) -> Bool = { _ in true }) async throws -> Value {
         if let current, current != refused, isGood(current) { return current }
-        if let flight { return try await flight.value }
+        if let flight { return try await flight.valueUnlessCancelled }
         let task = Task { try await land() }
         flight = task
-        return try await task.value
+        return try await task.valueUnlessCancelled
     }
 
     /// Loads, and keeps the value before anybody who waits for it goes on and asks again.

@@ -2,7 +2,7 @@ import ODataQuery
 import ODataService
 
 /// Carries out the requests of a batch one by one, for services without batches. What a batch promises is kept:
-/// order, stopping at the first refusal, dependence.
+/// order, stopping at the first refusal, dependence; and so is what has acted, when a later request does not get through.
 struct BatchSubstitute: Sendable {
     let items: [BatchItem]
     let continuesOnError: Bool
@@ -28,6 +28,7 @@ struct BatchSubstitute: Sendable {
     func run(_ perform: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
         var results: [BatchResult] = []
         var refused: Set<String> = []
+        var hasActed = false
         for item in items {
             if !refused.isEmpty, !continuesOnError { break }
             guard refused.isDisjoint(with: item.dependsOn) else {
@@ -39,11 +40,33 @@ struct BatchSubstitute: Sendable {
             }
             do {
                 results.append(BatchResult(id: item.id, result: .success(try await perform(item.request))))
+                hasActed = hasActed || item.request.method != .read
             } catch let error as ODataError {
                 refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
                 results.append(BatchResult(id: item.id, result: .failure(error)))
+            } catch let error as InvalidResponseError {
+                // As in an answer to a batch: a change with an unreadable answer was done all the same.
+                if item.request.method != .read, (200..<300).contains(error.status) {
+                    results.append(BatchResult(id: item.id, result: .success(ODataResponse(status: error.status))))
+                    hasActed = true
+                } else {
+                    refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
+                    results.append(BatchResult(id: item.id, result: .failure(BatchAnswers.unreadable(error))))
+                }
+            } catch  where hasActed {
+                // The error alone would say that the whole batch can be sent again.
+                results.append(BatchResult(id: item.id, result: .failure(Self.interruption(error))))
+                break
             }
         }
         return ODataResponse(body: .batch(results))
+    }
+
+    /// What stands for the request at which the way to the service ended; those after it have no result.
+    private static func interruption(_ error: any Error) -> ODataError {
+        let isUnsent = (error as? TransportError)?.isCertainlyUnsent ?? false
+        return ODataError(
+            status: isUnsent ? 503 : 502, code: isUnsent ? "NotSent" : "Interrupted",
+            message: "\(error)")
     }
 }

@@ -4,7 +4,7 @@ import ODataService
 
 /// How a request is to be carried out, seen what the service says that it can do.
 enum CapabilityPlan: Sendable {
-    /// As one request, of whose answer at most so many entities are wanted.
+    /// As one request, and as those for the next pages until so many entities are there, where a limit is given.
     case single(ODataRequest, limit: Int?)
     /// The requests of a batch one by one: the service has no batches.
     case oneByOne([BatchItem], continuesOnError: Bool)
@@ -132,7 +132,7 @@ struct CapabilityCheck {
                 throw error(set, "$compute", "ComputeSupported")
             }
             if let top = request.url.options.top, !set.isTopSupported {
-                // The first pages hold what is wanted: what is more is cut away here.
+                // The first pages hold what is wanted: they are read, and what is more is cut away here.
                 guard canLimit else { throw error(set, "$top", "TopSupported") }
                 request.url.options.top = nil
                 limit = top
@@ -243,13 +243,25 @@ extension QueryOptions {
 }
 
 extension ODataResponse {
-    /// The same answer with at most so many entities, and no way to more where that many are there.
-    func limited(to limit: Int) -> ODataResponse {
-        guard case .page(var page) = body, page.entities.count >= limit else { return self }
+    /// The same answer with so many entities, from further pages where this one has fewer, and no way to more.
+    ///
+    /// - Parameter page: gets the answer to a next link.
+    /// - Throws: what `page` throws.
+    func limited(to limit: Int, _ page: (_ nextLink: String) async throws -> ODataResponse) async throws
+        -> ODataResponse
+    {
+        guard case .page(var whole) = body else { return self }
+        while whole.entities.count < limit, let link = whole.nextLink {
+            guard case .page(let next) = try await page(link).body else {
+                throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
+            }
+            whole.entities += next.entities
+            whole.nextLink = next.nextLink
+        }
         var response = self
-        page.entities = Array(page.entities.prefix(limit))
-        page.nextLink = nil
-        response.body = .page(page)
+        whole.entities = Array(whole.entities.prefix(limit))
+        whole.nextLink = nil
+        response.body = .page(whole)
         return response
     }
 }

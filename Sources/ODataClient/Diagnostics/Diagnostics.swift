@@ -24,7 +24,8 @@ public struct Diagnostics: Sendable {
         case none
         /// A line per request and per response: method, path without query, status, bytes, time.
         case low
-        /// The query and the header fields too; what is secret is left out.
+        /// The query and the header fields too; what is secret is left out, as are the values of the fields that an app adds to
+        /// each request.
         case medium
         /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes; what is known to be secret is left
         /// out of them as well.
@@ -86,15 +87,21 @@ public struct Diagnostics: Sendable {
 
     // MARK: Telling
 
-    func log(_ message: HTTPRequest, body: ByteStream?, id: String?) async {
+    /// - Parameter secrets: the names of fields whose values are left out.
+    func log(_ message: HTTPRequest, body: ByteStream?, id: String?, secrets: some Collection<String>) async {
         guard let logger, traceLevel > .none else { return }
         var metadata: Logger.Metadata = [:]
         metadata["request-id"] = id.map { "\($0)" }
         let path = message.path ?? "/"
         let shown = traceLevel >= .medium ? redaction.redacted(path) : Self.withoutQuery(path)
         if traceLevel >= .medium {
+            let secrets = Set(secrets.map { $0.lowercased() })
             metadata["headers"] = .array(
-                message.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
+                message.headerFields.map { field in
+                    let isSecret = secrets.contains(field.name.canonicalName)
+                    let value = isSecret ? SecretRedaction.mark : field.value
+                    return .string(redaction.redacted("\(field.name): \(value)"))
+                })
         }
         if traceLevel >= .high, let body, let length = body.length,
             let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))

@@ -37,7 +37,7 @@ actor CSRFProtection {
     ///   - fetch: reads something small with the given fields.
     func complete(
         _ message: inout HTTPRequest, canRepeat: Bool,
-        fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
+        fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
     ) async throws {
         guard policy != .off, message.headerFields[field] == nil else { return }
         if Self.isSafe(message.method) {
@@ -46,7 +46,7 @@ actor CSRFProtection {
         }
         // What cannot be sent again must not be refused for want of a token, or for one whose session has ended.
         if !isKnownToHaveNone, !canRepeat || (token == nil && policy == .always) {
-            token = try await fetched(fetch)
+            _ = try await fetched(fetch)
         }
         if let token { message.headerFields[field] = token }
     }
@@ -74,32 +74,39 @@ actor CSRFProtection {
 
     /// A new token after a change was refused for want of one; `nil` when no token is to be had.
     func renewed(
-        after message: HTTPRequest, fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
+        after message: HTTPRequest, fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
     ) async throws -> String? {
         // Another request may have got a new one since this one was sent.
         if let token, token != message.headerFields[field] { return token }
         token = nil
-        token = try await fetched(fetch)
-        return token
+        return try await fetched(fetch)
     }
 
     /// The name of the field, to set a token.
     nonisolated var name: HTTPField.Name { field }
 
     private func fetched(
-        _ fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPFields
+        _ fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
     ) async throws -> String? {
         // All that wait for a token wait for the same one.
-        if let fetching { return try await fetching.value }
-        let field = field
-        let task = Task<String?, any Error> {
-            let answer = try await fetch([field: "Fetch"])
-            return answer[field].flatMap { Self.isDemand($0) ? nil : $0 }
-        }
+        if let fetching { return try await fetching.valueUnlessCancelled }
+        let task = Task { try await self.token(by: fetch) }
         fetching = task
+        return try await task.valueUnlessCancelled
+    }
+
+    /// Asks for a token, and keeps what is said before anybody who waits for it goes on.
+    private func token(by fetch: @Sendable (HTTPFields) async throws -> HTTPResponse) async throws -> String? {
         defer { fetching = nil }
-        let token = try await task.value
-        isKnownToHaveNone = token == nil
+        let answer = try await fetch([field: "Fetch"])
+        if let value = answer.headerFields[field], !Self.isDemand(value) {
+            token = value
+            isKnownToHaveNone = false
+        } else {
+            token = nil
+            // A refusal says nothing of tokens.
+            if answer.status.code < 300 { isKnownToHaveNone = true }
+        }
         return token
     }
 

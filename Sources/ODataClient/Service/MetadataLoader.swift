@@ -13,11 +13,16 @@ actor MetadataLoader {
     /// The model; those who ask while it is loading wait for the same answer.
     func model(_ load: @escaping @Sendable () async throws -> EntityDataModel) async throws -> EntityDataModel {
         if let loaded { return loaded }
-        if let loading { return try await loading.value }
-        let task = Task { try await load() }
+        if let loading { return try await loading.valueUnlessCancelled }
+        let task = Task { try await self.land(load) }
         loading = task
+        return try await task.valueUnlessCancelled
+    }
+
+    /// Loads, and keeps the model before anybody who waits for it goes on.
+    private func land(_ load: @Sendable () async throws -> EntityDataModel) async throws -> EntityDataModel {
         defer { loading = nil }
-        let model = try await task.value
+        let model = try await load()
         loaded = model
         return model
     }

@@ -209,7 +209,12 @@ public final class ODataClient: ODataProvider {
         switch plan {
         case .single(let request, let limit):
             let response = try await perform(request, model, options)
-            return limit.map { response.limited(to: $0) } ?? response
+            guard let limit else { return response }
+            return try await response.limited(to: limit) { link in
+                var next = request
+                next.link = link
+                return try await self.perform(next, model, options)
+            }
         case .oneByOne(let items, let goesOn):
             return try await BatchSubstitute(items: items, continuesOnError: goesOn).run {
                 try await self.perform($0, model, options)
@@ -305,7 +310,7 @@ public final class ODataClient: ODataProvider {
         // A next link may lead anywhere; tokens do not go along.
         let isOwn = serviceRoot.isSameOrigin(message)
         let canRepeat = body?.isRepeatable ?? true
-        if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchFields) }
+        if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchHead) }
         var (response, stream) = try await transmit(message, body, options, started, recorder, id)
         if isOwn {
             await csrf.take(response, to: message)
@@ -314,7 +319,7 @@ public final class ODataClient: ODataProvider {
                 // changes that were refused together would wait for places that they hold themselves.
                 stream = try await stream.firstBytes(AuthenticatingTransport.pageSize).whole
                 options.departure?.comeBack()
-                if let token = try await csrf.renewed(after: message, fetch: fetchFields) {
+                if let token = try await csrf.renewed(after: message, fetch: fetchHead) {
                     message.headerFields[csrf.name] = token
                     (response, stream) = try await transmit(
                         message, body?.fromStart(), options, started, recorder, id)
@@ -330,7 +335,8 @@ public final class ODataClient: ODataProvider {
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
         return try await diagnostics.traced(message) { message in
-            await diagnostics.log(message, body: body, id: id)
+            // What an app adds to each request may be a key, whatever its name.
+            await diagnostics.log(message, body: body, id: id, secrets: configuration.headers.keys)
             let handed = ContinuousClock.now
             options.departure?.handOver()
             guard let recorder else {
@@ -351,9 +357,12 @@ public final class ODataClient: ODataProvider {
     /// The fields of this client and its session, where the message does not have them already.
     private func complete(_ message: inout HTTPRequest) {
         message.headerFields[.userAgent] = configuration.userAgent
-        for (name, value) in configuration.headers {
-            guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
-            message.headerFields[name] = value
+        // A next link may lead anywhere; what an app adds may be a key, and does not go along.
+        if serviceRoot.isSameOrigin(message) {
+            for (name, value) in configuration.headers {
+                guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
+                message.headerFields[name] = value
+            }
         }
         if let language = configuration.language, message.headerFields[.acceptLanguage] == nil {
             message.headerFields[.acceptLanguage] = language
@@ -366,8 +375,8 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// Reads the service document for its header fields.
-    private var fetchFields: @Sendable (HTTPFields) async throws -> HTTPFields {
+    /// Reads the service document for the head of the answer.
+    private var fetchHead: @Sendable (HTTPFields) async throws -> HTTPResponse {
         { [self] fields in
             var message = try serviceRoot.request(.get, url: serviceRoot.description)
             message.headerFields[.accept] = "application/json"
@@ -378,7 +387,7 @@ public final class ODataClient: ODataProvider {
             let (response, stream) = try await transport.send(message, body: nil)
             // Read to its end, so that the connection can be used again.
             while try await stream.next() != nil {}
-            return response.headerFields
+            return response
         }
     }
 

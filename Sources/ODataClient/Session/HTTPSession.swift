@@ -139,10 +139,3 @@ public final class HTTPSession: HTTPTransport {
     /// Forgets the cookies.
     public func reset() { configuration.cookies?.clear() }
 }
-
-extension ServiceRoot {
-    /// Whom the service's credentials may be shown to; `nil` where the root is no absolute URL.
-    var origin: Origin? {
-        scheme.flatMap { scheme in authority.flatMap { Origin(scheme: scheme, authority: $0) } }
-    }
-}

@@ -94,13 +94,20 @@ public struct ResumableDownload: Sendable {
                 try await target.keep(nil)
                 throw DownloadError.wrongPart(response.headerFields[.contentRange])
             }
+            // Not every service and proxy that knows `Range` knows `If-Range` (RFC 9110, 15.3.7.3).
+            let isTag = resume.validator?.hasSuffix("\"") ?? false
+            if let validator = response.headerFields[isTag ? .eTag : .lastModified], validator != resume.validator {
+                try await target.keep(nil)
+                return try await runOnce()
+            }
             let checkpoint = DownloadCheckpoint(
                 url: request.url, validator: resume.validator, received: resume.received,
                 total: part.total ?? resume.total)
             try await take(stream, from: checkpoint)
         case 416 where resume != nil:
             // Either all is here already, or the version has become shorter.
-            let isWhole = resume?.received == resume?.total
+            let total = ContentRange.total(response.headerFields[.contentRange])
+            let isWhole = resume?.received == resume?.total && (total == nil || total == resume?.total)
             try await target.keep(nil)
             return isWhole ? response : try await runOnce()
         default: throw DownloadError.refused(status: response.status.code)
@@ -165,13 +172,21 @@ private struct ContentRange {
         self.first = first
         total = Int64(parts[1])
     }
+
+    /// How long the whole is, also where no part of it can be given: `bytes */1234`.
+    static func total(_ field: String?) -> Int64? {
+        field.flatMap { $0.split(separator: "/").last }.flatMap { Int64($0) }
+    }
 }
 
 extension HTTPResponse {
     /// What tells this version's bytes from others (RFC 9110, 13.1.5): a strong entity tag, else a date where there is
-    /// no tag at all.
+    /// no tag at all, and the answer is later by so much that no other version has the same (8.8.2.2).
     fileprivate var strongValidator: String? {
-        guard let etag = headerFields[.eTag] else { return headerFields[.lastModified] }
-        return etag.hasPrefix("W/") ? nil : etag
+        if let etag = headerFields[.eTag] { return etag.hasPrefix("W/") ? nil : etag }
+        guard let text = headerFields[.lastModified], let modified = CookieDate.seconds(text),
+            let date = headerFields[.date].flatMap(CookieDate.seconds), date - modified >= 60
+        else { return nil }
+        return text
     }
 }

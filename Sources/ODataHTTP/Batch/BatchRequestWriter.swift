@@ -85,8 +85,13 @@ struct BatchAnswers {
                 response.entityID = message.headerFields[.odataEntityID]
                 return .success(response)
             }
-            return .failure(ODataError(status: 502, code: "InvalidResponse", message: error.description))
+            return .failure(Self.unreadable(error))
         }
+    }
+
+    /// What stands for the answer to one request that cannot be read.
+    static func unreadable(_ error: InvalidResponseError) -> ODataError {
+        ODataError(status: 502, code: "InvalidResponse", message: error.description)
     }
 }
 

@@ -95,10 +95,13 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         return HTTPRequest(method: method, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     }
 
-    /// Whether credentials for this service may go with a request to a URL: the same scheme and host.
-    public func isSameOrigin(_ request: HTTPRequest) -> Bool {
-        request.scheme?.lowercased() == scheme && request.authority?.lowercased() == authority?.lowercased()
+    /// Whom the service's credentials may be shown to; `nil` where the root is no absolute URL.
+    public var origin: Origin? {
+        scheme.flatMap { scheme in authority.flatMap { Origin(scheme: scheme, authority: $0) } }
     }
+
+    /// Whether credentials for this service may go with a request to a URL: the same scheme, host and port.
+    public func isSameOrigin(_ request: HTTPRequest) -> Bool { origin != nil && Origin(request) == origin }
 
     private static func absolute(_ text: String) -> (scheme: String, authority: String, path: String)? {
         let lower = text.prefix(8).lowercased()

@@ -52,6 +52,20 @@ extension TransportCheck {
                 throw ConformanceFailure("no error came")
             }
         },
+        TransportCheck("what is sent after the end is certainly unsent", needs: [.sockets]) { subject in
+            let peer = try await RawPeer(then: .close)
+            try await peer.stop()
+            let wire = try await subject.ended(port: peer.port)
+            for body in [nil, ByteStream([1])] {
+                do {
+                    _ = try await wire.send(body == nil ? .get : .post, body: body)
+                } catch {
+                    try expect(FailureKind(error), is: .cannotConnect, "the failure")
+                    continue
+                }
+                throw ConformanceFailure("no error came")
+            }
+        },
         TransportCheck("a name that does not resolve is certainly unsent", needs: [.sockets]) { subject in
             try await subject.alone(port: 80) { wire in
                 do {

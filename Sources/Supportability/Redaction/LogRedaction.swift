@@ -18,7 +18,8 @@ public protocol LogRedaction: Sendable {
 /// Takes out what is known to be secret:
 ///
 /// - the values of metadata, fields and header fields with names such as `password`, `token`, `authorization`,
-///   `cookie`, `secret` or `api-key`, in text of the form `name: value`, `name=value` and `"name": "value"`;
+///   `cookie`, `secret` or `api-key`, in text of the form `name: value`, `name=value`, `"name": "value"` and
+///   `<name>value</name>`;
 /// - what follows `Bearer`, `Basic`, `Digest` and `Negotiate`;
 /// - the user part of URLs, and the values in their queries: `Orders?$filter=‹redacted›&$top=‹redacted›`;
 /// - JSON Web Tokens, private keys in PEM form, and keys as 64 hexadecimal digits.
@@ -32,7 +33,8 @@ public struct SecretRedaction: LogRedaction {
     /// The names whose values are secret, as parts of names in lower case without `-`, `_` and `.`.
     public static let standardNames: Set<String> = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "authorization", "authenticate", "cookie",
-        "credential", "apikey", "privatekey", "encryptionkey", "session", "signature", "jwt", "assertion",
+        "credential", "apikey", "privatekey", "encryptionkey", "accesskey", "accountkey", "functionskey", "sharedkey",
+        "subscriptionkey", "session", "signature", "jwt", "assertion",
     ]
 
     /// Names that are secret only as a whole, because they are parts of harmless words.

@@ -8,6 +8,8 @@ struct TextRedactor {
     private var output: [UInt8] = []
     /// Whether this is behind a query option without a value, which others may follow.
     private var isInQuery = false
+    /// Whether this is within the first tag of an element of XML whose content is secret.
+    private var isInSecretTag = false
 
     private static let mark = Array(SecretRedaction.mark.utf8)
     /// Names longer than this are none.
@@ -30,7 +32,10 @@ struct TextRedactor {
                 privateKey()
             } else if Self.isName(byte) {
                 word()
+            } else if byte == UInt8(ascii: ">"), isInSecretTag {
+                content()
             } else {
+                if byte == UInt8(ascii: "<") { isInSecretTag = false }
                 if Self.isSpace(byte) || "\"<>#".utf8.contains(byte) { isInQuery = false }
                 copy(1)
             }
@@ -116,6 +121,30 @@ struct TextRedactor {
         return end(from: wordEnd) { $0 != UInt8(ascii: " ") }
     }
 
+    // MARK: XML
+
+    /// Whether the name that begins at an index is that of an element: `<name` or `<prefix:name`.
+    private func isElement(_ start: Int) -> Bool {
+        var index = start - 1
+        if index >= 0, bytes[index] == UInt8(ascii: ":") {
+            repeat {
+                index -= 1
+            } while index >= 0 && start - index <= Self.maximumNameByteCount && Self.isName(bytes[index])
+        }
+        return index >= 0 && bytes[index] == UInt8(ascii: "<")
+    }
+
+    /// What is in an element whose content is secret, from the end of its first tag.
+    private mutating func content() {
+        isInSecretTag = false
+        let isEmpty = bytes[position - 1] == UInt8(ascii: "/")
+        copy(1)
+        guard !isEmpty else { return }
+        let end = end(from: position) { $0 == UInt8(ascii: "<") }
+        if end > position { output += Self.mark }
+        position = end
+    }
+
     // MARK: Words
 
     private static let schemes: Set<[UInt8]> = Set(
@@ -132,10 +161,12 @@ struct TextRedactor {
         }
         let name = SecretRedaction.normalised(word)
         let isOption = word.starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")])
+        let isElement = isElement(position)
         copy(word.count)
         if Self.schemes.contains(name) {
             credentials(of: name)
         } else if name.count <= Self.maximumNameByteCount, rules.isSecret(name) {
+            isInSecretTag = isElement
             value(of: name, isOption: isOption)
         }
     }

@@ -48,6 +48,73 @@ import Testing
         #expect(await store.credentials(for: space) == UserCredentials(user: "bob", password: "new"))
     }
 
+    @Test("However many a proxy challenges at once, the closure is asked once, and what it gave is kept")
+    func proxyAskedOnce() async throws {
+        let asked = Counter()
+        // The second challenge comes when the first has been answered.
+        let wire = ScriptedWire { number, _ in
+            if number == 2 { try await Task.sleep(for: .milliseconds(300)) }
+            if number <= 2 { throw TransportError.proxyAuthenticationRequired(proxy: "p") }
+            return answer()
+        }
+        let step = ChallengedCredentials { _, _ in
+            asked.next() == 1 ? UserCredentials(user: "ann", password: "pw") : nil
+        }
+        let session = try session(wire, step)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<2 { group.addTask { try await session.send(request(), body: nil).0.status.code } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(asked.value == 1)
+        #expect(wire.sent.map(\.options.proxyAuthorization) == [nil, nil, "Basic YW5uOnB3", "Basic YW5uOnB3"])
+    }
+
+    /// A sign-in that ends when the test says so, whether or not it is cancelled.
+    private final class Dialogue: Sendable {
+        private let (ends, end) = AsyncStream<Void>.makeStream()
+        let begun = Counter()
+
+        func run() async {
+            begun.next()
+            await Task { for await _ in self.ends { break } }.value
+        }
+
+        func close() { end.finish() }
+    }
+
+    @Test(
+        "Who is cancelled, or whose time is over, does not wait for the sign-in of another", arguments: [true, false])
+    func leaving(isTokens: Bool) async throws {
+        let dialogue = Dialogue()
+        let step: any AuthenticationStep =
+            isTokens
+            ? TokenAuthentication(.bearer) { _ in
+                await dialogue.run()
+                return "t"
+            }
+            : ChallengedCredentials { _, _ in
+                await dialogue.run()
+                return UserCredentials(user: "ann", password: "pw")
+            }
+        let wire = ScriptedWire { _, request in
+            request.headerFields[.authorization] == nil
+                ? answer(401, [.wwwAuthenticate: "Basic realm=\"R\""]) : answer()
+        }
+        let session = try session(wire, step)
+        let first = Task { try await session.send(request(), body: nil).0.status.code }
+        while dialogue.begun.value == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        let second = Task { try await session.send(request(), body: nil) }
+        let late = Task {
+            try await session.send(request(), body: nil, options: TransferOptions(wholeTimeout: .milliseconds(50)))
+        }
+        await #expect(throws: TransportError.timedOut(host: "service.test")) { _ = try await late.value }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await second.value }
+        dialogue.close()
+        #expect(try await first.value == 200, "it goes on for the others")
+        #expect(dialogue.begun.value == 1)
+    }
+
     @Test("However many are challenged at once, the closure is asked once, and who gives up does so for all")
     func askedOnce() async throws {
         for givesUp in [false, true] {

@@ -71,6 +71,24 @@ private final class AuthorizationServer: Sendable {
         #expect(form == ["grant_type": "client_credentials", "scope": "read write", "audience": "shop"])
     }
 
+    @Test(
+        "A lifetime may be text, as Microsoft's first endpoint has it, or nothing at all",
+        arguments: [("\"300\"", 2), ("300", 2), ("\"soon\"", 1), ("null", 1), ("[1]", 1), ("\"1e999\"", 1)])
+    func lifetime(text: String, tokens: Int) async throws {
+        let issued = Counter()
+        let transport = LoopbackTransport { _, _ in
+            answer(200, [:], "{\"access_token\":\"a\(issued.next())\",\"expires_in\":\(text)}")
+        }
+        let oauth = try OAuth2(
+            .init(tokenEndpoint: "https://login.test/token", clientID: "x", grant: .clientCredentials),
+            transport: transport, store: MemoryTokenStore(), now: { [clock] in clock.now })
+        let session = try session(ScriptedWire { _, _ in answer() }, oauth)
+        _ = try await session.send(request(), body: nil)
+        clock.now += 300
+        _ = try await session.send(request(), body: nil)
+        #expect(issued.value == tokens)
+    }
+
     @Test("A refused token is renewed once, and a request that is refused again is the caller's") func refused()
         async throws
     {

@@ -116,6 +116,40 @@ import Testing
         #expect(transport.sent.count == before)
     }
 
+    @Test("one by one, what has acted is told, whatever becomes of what comes later", arguments: [true, false])
+    func interrupted(isUnsent: Bool) async throws {
+        let metadata = ShopMetadata.v4(
+            container: "<Annotation Term=\"Org.OData.Capabilities.V1.BatchSupported\" Bool=\"false\"/>")
+        let transport = WireScript(metadata: metadata) { _, number in
+            switch number {
+            case 0: .json("{\"@odata.context\":\"$metadata#Orders/$entity\",\"ID\":1}", status: 201)
+            case 1: .json("<html>", status: 201)
+            default:
+                throw isUnsent
+                    ? TransportError.cannotConnect(host: "h", reason: "gone")
+                    : TransportError.connectionLost(host: "h", reason: "gone")
+            }
+        }
+        let client = try transport.client(.init(csrf: .off))
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        let service = DataService(
+            try ODataClient(
+                serviceRoot: WireScript.root,
+                transport: HTTPSession(
+                    transport, serviceRoot: WireScript.root, configuration: .init(retry: .none)),
+                configuration: .init(csrf: .off)))
+        let results = try await service.batch {
+            for id in ["a", "b", "c", "d"] { BatchOperation.create(order, in: "Orders", id: id) }
+        }
+        #expect(results.map(\.id) == ["a", "b", "c"])
+        #expect(try results.entity("a")["ID"] == 1)
+        #expect(try results.response("b").status == 201, "it was done, though its answer cannot be read")
+        let error = #expect(throws: ODataError.self) { try results.response("c") }
+        #expect(error?.status == (isUnsent ? 503 : 502))
+        #expect(throws: DataServiceError.unansweredRequest(id: "d")) { try results.response("d") }
+        #expect(transport.sent.count == 3)
+    }
+
     @Test func `reads can go within a batch, so that their URLs are in no log`() async throws {
         let body =
             Self.part("1", "200 OK", "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":9}]}") + "--r--\r\n"

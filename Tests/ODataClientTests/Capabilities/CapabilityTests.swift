@@ -140,6 +140,34 @@ import Testing
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
     }
 
+    @Test func `a $top that is not supported takes no more pages than it needs, and none after them`() async throws {
+        func page(_ ids: String, _ next: String) -> WireScript.Answer {
+            .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[\(ids)]\(next)}")
+        }
+        let transport = WireScript(
+            metadata: ShopMetadata.v4(
+                sets: "<Annotation Term=\"Org.OData.Capabilities.V1.TopSupported\" Bool=\"false\"/>")
+        ) { sent, _ in
+            switch sent.line {
+            case "GET /shop/Orders": page("{\"ID\":1},{\"ID\":2}", ",\"@odata.nextLink\":\"Orders?$skiptoken=2\"")
+            case "GET /shop/Orders?$skiptoken=2":
+                page("{\"ID\":3},{\"ID\":4}", ",\"@odata.nextLink\":\"Orders?$skiptoken=4\"")
+            case "GET /shop/Orders?$skiptoken=4": page("{\"ID\":5}", "")
+            default: .empty()
+            }
+        }
+        let service = try transport.service()
+        let rows = try await service.entities(Query("Orders").top(3))
+        #expect(rows.map { $0["ID"] } == [1, 2, 3])
+        #expect(transport.sent.count == 2, "the third page is not needed")
+        #expect(try await service.entities(Query("Orders").top(9)).count == 5)
+        #expect(try await service.delete(matching: Query("Orders").top(3)) == 3)
+        #expect(
+            transport.sent.filter { $0.message.method == .delete }.map(\.line) == [
+                "DELETE /shop/Orders(1)", "DELETE /shop/Orders(2)", "DELETE /shop/Orders(3)",
+            ])
+    }
+
     @Test func `a $select that is not supported is left out, since everything contains it`() async throws {
         let transport = script(Self.record("SelectSupport", "<PropertyValue Property=\"Supported\" Bool=\"false\"/>"))
         _ = try await transport.service().entities(Query("Orders").select("ID"))

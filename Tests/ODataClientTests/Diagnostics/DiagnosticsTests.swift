@@ -63,6 +63,7 @@ import Testing
         var configuration = ODataClient.Configuration()
         configuration.diagnostics.logger = Logger(label: "test") { _ in lines }
         configuration.diagnostics.traceLevel = level
+        configuration.headers = ["X-Harmless": "secretfield"]
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in answer }
         let client = try ODataClient(
             serviceRoot: WireScript.root, transport: transport,

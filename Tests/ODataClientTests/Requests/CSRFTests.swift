@@ -93,6 +93,26 @@ import Testing
         #expect(off.sent[0]["X-CSRF-Token"] == nil)
     }
 
+    @Test func `a refusal to give a token does not mean that there are none`() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, number in
+            guard sent.message.method == .get else {
+                return sent["X-CSRF-Token"] == "a"
+                    ? .json(Self.order, status: 201) : .refusal(403, ["X-CSRF-Token": "Required"])
+            }
+            return number == 0 ? .refusal(503) : .json("{}", ["X-CSRF-Token": "a"])
+        }
+        let client = try transport.client()
+        let photo = ByteStream([1, 2, 3])
+        func upload() async throws {
+            let stream = ByteStream { try await photo.next() }
+            _ = try await DataService(client).createMedia(in: "Photos", stream, contentType: "image/png")
+        }
+        await #expect(throws: ODataError.self) { try await upload() }
+        _ = try? await upload()
+        #expect(transport.sent.map(\.line).suffix(2) == ["GET /shop/", "POST /shop/Photos"])
+        #expect(transport.sent.last?["X-CSRF-Token"] == "a")
+    }
+
     @Test func `many changes at once wait for one token`() async throws {
         let transport = gateway(["a"])
         let client = try transport.client(.init(csrf: .always))

@@ -32,6 +32,18 @@ final class ScriptedTransport: HTTPTransport {
 }
 
 @Suite struct ODataClientTests {
+    @Test func `fields that an app adds go to the service alone, wherever a next link leads`() async throws {
+        let key = "X-Api-Key"
+        let links = ["https://service.test:443/shop/Orders?2", "https://other.test/shop/Orders?3"]
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
+            let next = number < links.count ? ",\"@odata.nextLink\":\"\(links[number])\"" : ""
+            return .json("{\"@odata.context\":\"\(WireScript.root)$metadata#Orders\",\"value\":[]\(next)}")
+        }
+        _ = try await transport.service(.init(headers: [key: "topsecret"])).entities("Orders")
+        #expect(transport.sent.map { $0.message.authority } == ["service.test", "service.test:443", "other.test"])
+        #expect(transport.sent.map { $0[key] } == ["topsecret", "topsecret", nil])
+    }
+
     private static let root = "http://service.test/shop/"
 
     private func joined(

@@ -13,10 +13,19 @@ private final class FileService: Sendable {
     let cuts: Mutex<[Int]>
     let ranges = Mutex<[String]>([])
     let understandsRanges: Bool
+    /// Whether a part is given of whatever version there is by now.
+    let ignoresConditions: Bool
+    /// What tells a version instead of a tag, and how much later the answer is.
+    let modified: (String, later: Int)?
 
-    init(cuts: [Int], understandsRanges: Bool = true) {
+    init(
+        cuts: [Int], understandsRanges: Bool = true, ignoresConditions: Bool = false,
+        modified: (String, later: Int)? = nil
+    ) {
         self.cuts = Mutex(cuts)
         self.understandsRanges = understandsRanges
+        self.ignoresConditions = ignoresConditions
+        self.modified = modified
     }
 
     func answer(_ request: HTTPRequest) -> (HTTPResponse, ByteStream) {
@@ -25,8 +34,15 @@ private final class FileService: Sendable {
         ranges.withLock { $0.append(range ?? "all") }
         var first = 0
         var response = HTTPResponse(status: .ok)
-        if !version.isEmpty { response.headerFields[.eTag] = version }
-        if let range, understandsRanges, request.headerFields[.ifRange] == version,
+        if let (date, later) = modified {
+            response.headerFields[.lastModified] = date
+            response.headerFields[.date] = date.replacing(
+                ":46:00", with: later < 60 ? ":46:\(later)" : ":47:\(later - 60)")
+        } else if !version.isEmpty {
+            response.headerFields[.eTag] = version
+        }
+        let condition = request.headerFields[.ifRange]
+        if let range, understandsRanges, ignoresConditions || condition == version || condition == modified?.0,
             let start = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
         {
             guard start < bytes.count else { return (HTTPResponse(status: .rangeNotSatisfiable), ByteStream([])) }
@@ -90,6 +106,48 @@ private final class FileService: Sendable {
         await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
         service.version.withLock { $0 = "\"v2\"" }
         try await download(service).run()
+        #expect(contents == service.bytes)
+    }
+
+    @Test("Nor are they by a service that knows Range and not If-Range: the part's own tag tells") func unconditional()
+        async throws
+    {
+        defer { clean() }
+        let service = FileService(cuts: [2000], ignoresConditions: true)
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        service.version.withLock { $0 = "\"v2\"" }
+        try await download(service).run()
+        #expect(service.ranges.withLock { $0 } == ["all", "bytes=2000-", "all"])
+        #expect(contents == service.bytes)
+    }
+
+    @Test("Nor is an old version whole because the new one is shorter") func shorter() async throws {
+        defer { clean() }
+        let service = FileService(cuts: [])
+        try await download(service).run()
+        // As it was when the last bytes had come, and the process ended.
+        try """
+        {"received":5000,"total":5000,"url":"https://service.test/file","validator":"\\"v0\\""}
+        """.write(toFile: path + ".checkpoint", atomically: true, encoding: .utf8)
+        let wire = ScriptedWire { number, request in
+            number == 1 ? answer(416, [.contentRange: "bytes */10"]) : service.answer(request)
+        }
+        try await ResumableDownload(
+            request(.get, "https://service.test/file"), to: DownloadFile(path), over: wire, retry: patience
+        ).run()
+        #expect(wire.sent.map { $0.request.headerFields[.range] } == ["bytes=5000-", nil])
+    }
+
+    @Test(
+        "RFC 9110, 8.8.2.2: a date tells versions where the answer is a minute later",
+        arguments: [(10, false), (70, true)])
+    func date(later: Int, isGoodEnough: Bool) async throws {
+        defer { clean() }
+        let text = "Sun, 09 Sep 2001 01:46:00 GMT"
+        let service = FileService(cuts: [2000], modified: (text, later: later))
+        await #expect(throws: TransportError.self) { try await download(service, retry: RetryPolicy.none).run() }
+        try await download(service).run()
+        #expect(service.ranges.withLock { $0 } == ["all", isGoodEnough ? "bytes=2000-" : "all"])
         #expect(contents == service.bytes)
     }
 
