@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataQuery
 import ODataService
 
@@ -51,9 +52,10 @@ struct BatchSubstitute: Sendable {
                     hasActed = true
                 } else {
                     refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
-                    results.append(BatchResult(id: item.id, result: .failure(BatchAnswers.unreadable(error))))
+                    let refusal = ODataError(status: 502, code: "InvalidResponse", message: error.description)
+                    results.append(BatchResult(id: item.id, result: .failure(refusal)))
                 }
-            } catch  where hasActed {
+            } catch let error where hasActed {
                 // The error alone would say that the whole batch can be sent again.
                 results.append(BatchResult(id: item.id, result: .failure(Self.interruption(error))))
                 break

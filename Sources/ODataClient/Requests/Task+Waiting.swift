@@ -6,7 +6,7 @@ extension Task where Failure == any Error {
     var valueUnlessCancelled: Success {
         get async throws {
             let (values, output) = AsyncThrowingStream<Success, any Error>.makeStream()
-            Task<Void, Never> {
+            _Concurrency.Task<Void, Never> {
                 do {
                     output.yield(try await value)
                     output.finish()
@@ -16,7 +16,7 @@ extension Task where Failure == any Error {
             }
             // A stream that is waited for by a cancelled task ends without a value.
             for try await value in values { return value }
-            throw CancellationError()
+            throw _Concurrency.CancellationError()
         }
     }
 }

@@ -85,13 +85,8 @@ struct BatchAnswers {
                 response.entityID = message.headerFields[.odataEntityID]
                 return .success(response)
             }
-            return .failure(Self.unreadable(error))
+            return .failure(ODataError(status: 502, code: "InvalidResponse", message: error.description))
         }
-    }
-
-    /// What stands for the answer to one request that cannot be read.
-    static func unreadable(_ error: InvalidResponseError) -> ODataError {
-        ODataError(status: 502, code: "InvalidResponse", message: error.description)
     }
 }
 

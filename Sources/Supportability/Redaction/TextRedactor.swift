@@ -166,7 +166,7 @@ struct TextRedactor {
         if Self.schemes.contains(name) {
             credentials(of: name)
         } else if name.count <= Self.maximumNameByteCount, rules.isSecret(name) {
-            isInSecretTag = isElement
+            if isElement { isInSecretTag = true }
             value(of: name, isOption: isOption)
         }
     }

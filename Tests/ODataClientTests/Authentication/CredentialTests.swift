@@ -52,7 +52,9 @@ import Testing
     func proxyAskedOnce() async throws {
         let asked = Counter()
         // The second challenge comes when the first has been answered.
-        let wire = ScriptedWire { number, _ in
+        let wire = ScriptedWire { [begun = Counter()] number, _ in
+            begun.next()
+            if number == 1 { while begun.value < 2 { try await Task.sleep(for: .milliseconds(5)) } }
             if number == 2 { try await Task.sleep(for: .milliseconds(300)) }
             if number <= 2 { throw TransportError.proxyAuthenticationRequired(proxy: "p") }
             return answer()

@@ -99,7 +99,7 @@ import Testing
                 return sent["X-CSRF-Token"] == "a"
                     ? .json(Self.order, status: 201) : .refusal(403, ["X-CSRF-Token": "Required"])
             }
-            return number == 0 ? .refusal(503) : .json("{}", ["X-CSRF-Token": "a"])
+            return number == 0 ? .refusal(403) : .json("{}", ["X-CSRF-Token": "a"])
         }
         let client = try transport.client()
         let photo = ByteStream([1, 2, 3])
