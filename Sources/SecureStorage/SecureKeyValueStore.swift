@@ -31,9 +31,15 @@ public final class SecureKeyValueStore: Sendable {
     ///   - name: The name of the store in it.
     /// - Throws: ``SecureStorageError``.
     public init(_ database: SecureDatabase, name: String = "default") async throws(SecureStorageError) {
+        try Self.check(name)
         self.name = name
         self.database = database
         try await database.write { try $0.execute(sql: Self.schema) }
+    }
+
+    /// Refuses a name that the database would end at U+0000, and take for another one.
+    private static func check(_ name: String) throws(SecureStorageError) {
+        if name.utf8.contains(0) { throw .unusable(reason: "a name cannot have U+0000 in it") }
     }
 
     /// Opens a file by a key or passphrase, or makes it.
@@ -58,9 +64,10 @@ public final class SecureKeyValueStore: Sendable {
     ///
     /// - Parameters:
     ///   - value: Any encodable value, numbers and texts alone as well.
-    ///   - key: Its name; any text.
-    /// - Throws: ``SecureStorageError``: `unencodable`, `database`, `closed`.
+    ///   - key: Its name; any text without U+0000.
+    /// - Throws: ``SecureStorageError``: `unencodable`, `unusable` for the name, `database`, `closed`.
     public func put(_ value: some Encodable, named key: String) async throws(SecureStorageError) {
+        try Self.check(key)
         let bytes: Data
         do {
             bytes = try JSONEncoder().encode(value)
@@ -86,6 +93,7 @@ public final class SecureKeyValueStore: Sendable {
     public func value<Value: Decodable>(
         _ type: Value.Type = Value.self, named key: String
     ) async throws(SecureStorageError) -> Value? {
+        try Self.check(key)
         let bytes = try await database.read { [name] database in
             try Data.fetchOne(
                 database, sql: "SELECT value FROM outpost_value WHERE store = ? AND name = ?", arguments: [name, key])
@@ -106,7 +114,8 @@ public final class SecureKeyValueStore: Sendable {
     /// - Throws: ``SecureStorageError``.
     @discardableResult
     public func remove(named key: String) async throws(SecureStorageError) -> Bool {
-        try await database.write { [name] database in
+        try Self.check(key)
+        return try await database.write { [name] database in
             try database.execute(
                 sql: "DELETE FROM outpost_value WHERE store = ? AND name = ?", arguments: [name, key])
             return database.changesCount > 0

@@ -86,6 +86,38 @@ import Testing
         #expect(await fetches.value == 1)
     }
 
+    @Test func `tokens wait for the keys that are being fetched, and a failure does not shut out for long`()
+        async throws
+    {
+        let key = ES256PrivateKey()
+        let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")
+        let parameters = try #require(key.publicKey.parameters)
+        let set = """
+            {"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","kid":"k1","x":"\(parameters.x)","y":"\(parameters.y)"}]}
+            """
+        let fetches = Counter()
+        let transport = LoopbackTransport { _, _ in
+            await fetches.count()
+            guard await fetches.value > 1 else { return (HTTPResponse(status: .serviceUnavailable), ByteStream([])) }
+            try? await Task.sleep(for: .milliseconds(300))
+            return (HTTPResponse(status: .ok), ByteStream(Array(set.utf8)))
+        }
+        let keys = try BearerAuthentication.Keys(url: "https://login.example/keys", transport: transport)
+        let bearer = BearerAuthentication(issuer: "https://login.example/", audience: "shop", keys: keys)
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")
+        request.headerFields[.authorization] = "Bearer \(try await signer.sign(Claims(), kid: "k1"))"
+        #expect(await bearer.principal(of: request, certificate: nil) == nil)
+        #expect(await bearer.principal(of: request, certificate: nil) == nil, "not at once again")
+        #expect(await fetches.value == 1)
+        try await Task.sleep(for: BearerAuthentication.Keys.pauseAfterFailure + .milliseconds(50))
+        let known = await withTaskGroup(of: Bool.self) { [request] group in
+            for _ in 0..<4 { group.addTask { await bearer.principal(of: request, certificate: nil)?.name == "ann" } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(known == [true, true, true, true])
+        #expect(await fetches.value == 2)
+    }
+
     private actor Counter {
         private(set) var value = 0
         func count() { value += 1 }

@@ -30,6 +30,21 @@ private struct Settings: Codable, Equatable {
 
 @Suite("Values and databases under a vault's key")
 struct SecureStorageTests {
+    @Test("A name that a database would end at U+0000 is refused, and stands for no other one")
+    func names() async throws {
+        let fixture = try await Fixture()
+        let store = try await SecureKeyValueStore.open(path: fixture.path, vault: fixture.vault, keyName: "k")
+        try await store.put("first", named: "a")
+        for work: @Sendable (String) async throws -> Void in [
+            { try await store.put("second", named: $0) }, { _ = try await store.value(String.self, named: $0) },
+            { try await store.remove(named: $0) },
+        ] {
+            await #expect(throws: SecureStorageError.self) { try await work("a\u{0}1") }
+        }
+        #expect(try await store.value(String.self, named: "a") == "first")
+        #expect(try await store.names() == ["a"])
+    }
+
     @Test("Values of any type are put, read, listed, replaced and removed, and are there after reopening")
     func roundTrip() async throws {
         let fixture = try await Fixture()

@@ -16,7 +16,8 @@ struct RequestBodyDecoder {
         case (_, .read), (_, .delete): return .none
         case (.operation(let operation), _): return try await parameters(of: operation, body)
         case (.entities(let shape, _), .create):
-            if shape.hasStream, !isJSON { return media(body) }
+            // Whatever its media type is (11.4.7.1).
+            if shape.hasStream { return media(body) }
             return try await entity(shape, body)
         // The changes to make to each member (11.4.13).
         case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
@@ -39,8 +40,6 @@ struct RequestBodyDecoder {
     // MARK: Media types
 
     private var mediaType: MediaType? { fields[.contentType].flatMap { MediaType($0) } }
-
-    private var isJSON: Bool { mediaType.map { $0.matches("application", "json") } ?? false }
 
     /// Refuses anything but JSON in UTF-8 (OData Protocol 4.01, 8.1.1).
     private func requireJSON() throws(ODataError) {

@@ -23,13 +23,14 @@ extension Entity: Codable {
         if !changedProperties.isEmpty { try container.encode(changedProperties.sorted(), forKey: .changed) }
         for (property, value) in zip(shape.properties, values) {
             guard let value else { continue }
-            try container.encode(CodableValue(value), forKey: EntityCodingKey(property.name))
+            let key = EntityCodingKey(property.name)
+            if property.type.isUntyped {
+                try encodeUntyped(value, key, in: &container)
+            } else {
+                try container.encode(CodableValue(value), forKey: key)
+            }
         }
-        for (name, value) in dynamicProperties {
-            let key = EntityCodingKey(name)
-            try container.encode(CodableValue(value), forKey: key)
-            if let type = value.statedType { try container.encode("#\(type)", forKey: key.annotated("type")) }
-        }
+        for (name, value) in dynamicProperties { try encodeUntyped(value, EntityCodingKey(name), in: &container) }
         for (name, related) in related {
             let key = EntityCodingKey(name)
             switch related {
@@ -42,6 +43,13 @@ extension Entity: Codable {
             case .references(let ids): try container.encode(ids, forKey: key.annotated("bind"))
             }
         }
+    }
+
+    private func encodeUntyped(
+        _ value: ODataValue, _ key: EntityCodingKey, in container: inout KeyedEncodingContainer<EntityCodingKey>
+    ) throws {
+        try container.encode(CodableValue(untyped: value), forKey: key)
+        if let type = value.statedType { try container.encode("#\(type)", forKey: key.annotated("type")) }
     }
 
     /// Reads an entity whose type stands in it, as ``encode(to:)`` writes it.
@@ -69,7 +77,7 @@ extension Entity: Codable {
         var shape = expected
         if let text = try container.decodeIfPresent(String.self, forKey: .type) {
             let name = QualifiedName(text.hasPrefix("#") ? text.dropFirst() : text[...])
-            shape = name.flatMap { model.shape($0) }
+            shape = name.flatMap { $0 == Shape.untyped.name ? .untyped : model.shape($0) }
             guard let name, shape != nil, expected.map({ model.isType(name, $0.name) }) ?? true else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .type, in: container,
@@ -101,17 +109,24 @@ extension Entity: Codable {
             }
             guard !key.stringValue.contains("@") else { continue }
             if let ordinal = shape.ordinal(of: key.stringValue) {
-                let type = shape.properties[ordinal].type
+                var type = shape.properties[ordinal].type
+                if type.isUntyped, let stated = try statedType(of: key, in: container, model) { type = stated }
                 values[ordinal] = try CodableValue.decode(from: container.superDecoder(forKey: key), type, model)
             } else if let navigation = shape.navigationProperty(key.stringValue) {
                 try decodeRelated(navigation, container, key, model)
             } else {
-                let type = try container.decodeIfPresent(String.self, forKey: key.annotated("type"))
                 dynamicProperties[key.stringValue] = try CodableValue.decode(
                     from: container.superDecoder(forKey: key),
-                    type.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped"),
-                    model)
+                    statedType(of: key, in: container, model) ?? .untyped("Edm.Untyped"), model)
             }
+        }
+    }
+
+    private func statedType(
+        of key: EntityCodingKey, in container: KeyedDecodingContainer<EntityCodingKey>, _ model: EntityDataModel
+    ) throws -> TypeReference? {
+        try container.decodeIfPresent(String.self, forKey: key.annotated("type")).map {
+            model.typeReference(fragment: $0)
         }
     }
 
@@ -156,6 +171,7 @@ struct EntityCodingKey: CodingKey {
 
     static let type = EntityCodingKey("@odata.type")
     static let changed = EntityCodingKey("@outpost.changed")
+    static let value = EntityCodingKey("value")
 
     /// What the service says of the entity besides its properties, by its names in OData's JSON.
     static var control: [(String, WritableKeyPath<ControlInformation, String?>)] {

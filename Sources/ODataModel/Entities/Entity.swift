@@ -135,10 +135,19 @@ public struct Entity: Sendable {
     public var key: EntityKey? {
         var parts: [EntityKey.Part] = []
         for property in shape.key {
-            guard let value = self[property.path], !value.isNull else { return nil }
+            guard let value = self[property.path] ?? within(property.path), !value.isNull else { return nil }
             parts.append(EntityKey.Part(name: property.name, value: value))
         }
         return parts.isEmpty ? nil : EntityKey(parts)
+    }
+
+    /// The value at a path into a complex property, where a part of a key may be (OData CSDL 4.01, 6.5).
+    private func within(_ path: String) -> ODataValue? {
+        guard let slash = path.firstIndex(of: "/"), case .complex(let holder)? = self[String(path[..<slash])] else {
+            return nil
+        }
+        let rest = String(path[path.index(after: slash)...])
+        return holder[rest] ?? holder.within(rest)
     }
 }
 

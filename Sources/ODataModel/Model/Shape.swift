@@ -45,8 +45,10 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
         isAbstract = type.isAbstract
         isOpen = type.isOpen || base?.isOpen == true
         hasStream = type.hasStream || base?.hasStream == true
-        properties = (base?.properties ?? []) + type.properties
-        navigationProperties = (base?.navigationProperties ?? []) + type.navigationProperties
+        properties = Self.joined(base?.properties, type.properties) { base?.ordinal(of: $0.name) }
+        navigationProperties = Self.joined(base?.navigationProperties, type.navigationProperties) {
+            base?.navigationOrdinal(of: $0.name)
+        }
         key = type.key.isEmpty ? base?.key ?? [] : type.key
         annotations = type.annotations
         navigationOrdinals = Dictionary(
@@ -57,6 +59,18 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
         propertyNames = names
         propertyKeys = properties.map { JSONWriter.Key($0.name) }
         keyOrdinals = key.compactMap { names.ordinal(of: $0.path) }
+    }
+
+    /// What a type has: what it inherits, then what it adds. One that it declares again, to constrain it
+    /// (OData CSDL 4.01, 7 and 8), stands where the inherited one stood.
+    private static func joined<Member>(
+        _ inherited: [Member]?, _ own: [Member], ordinal: (Member) -> Int?
+    ) -> [Member] {
+        guard var all = inherited, !all.isEmpty else { return own }
+        for member in own {
+            if let ordinal = ordinal(member) { all[ordinal] = member } else { all.append(member) }
+        }
+        return all
     }
 
     /// A shape that no model declares: the rows of an `$apply` result or a `$select` projection.

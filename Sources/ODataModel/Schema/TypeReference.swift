@@ -28,6 +28,11 @@ public enum TypeReference: Hashable, Sendable, CustomStringConvertible {
         if case .collection(let element) = self { element } else { self }
     }
 
+    /// Whether no type is said of the value, or of the members of a collection: `Edm.Untyped`.
+    var isUntyped: Bool {
+        if case .untyped = element { true } else { false }
+    }
+
     /// The primitive type behind this type, seen through type definitions; `nil` for other kinds.
     public var primitive: PrimitiveType? {
         switch self {

@@ -1,13 +1,29 @@
 /// A value in one of Swift's coders.
 struct CodableValue: Encodable {
     private let value: ODataValue
+    /// Whether no model says of what type it is.
+    private let isUntyped: Bool
 
-    init(_ value: ODataValue) { self.value = value }
+    init(_ value: ODataValue) { (self.value, isUntyped) = (value, false) }
+
+    /// A value of which no model says of what type it is.
+    init(untyped value: ODataValue) { (self.value, isUntyped) = (value, true) }
 
     func encode(to encoder: any Encoder) throws {
         if case .collection(let members) = value {
+            // Where one type cannot be said of all members, each says its own.
+            let isMixed = isUntyped && value.statedType == nil
             var container = encoder.unkeyedContainer()
-            for member in members { try container.encode(CodableValue(member)) }
+            for member in members {
+                switch member {
+                case .null, .complex: try container.encode(CodableValue(member))
+                case _ where isMixed:
+                    var object = container.nestedContainer(keyedBy: EntityCodingKey.self)
+                    try object.encodeIfPresent(member.statedType.map { "#\($0)" }, forKey: .type)
+                    try object.encode(CodableValue(untyped: member), forKey: .value)
+                default: try container.encode(isUntyped ? CodableValue(untyped: member) : CodableValue(member))
+                }
+            }
             return
         }
         if case .complex(let entity) = value { return try entity.encode(to: encoder) }
@@ -45,11 +61,28 @@ struct CodableValue: Encodable {
                 while !list.isAtEnd { members.append(try decode(from: list.superDecoder(), type, model)) }
                 return .collection(members)
             }
+            if let object = try? decoder.container(keyedBy: EntityCodingKey.self) {
+                return try decode(object, from: decoder, model)
+            }
             let container = try decoder.singleValueContainer()
             if let flag = try? container.decode(Bool.self) { return .boolean(flag) }
             if let number = try? container.decode(Int64.self) { return .integer(number) }
             if let number = try? container.decode(Double.self) { return .double(number) }
             return .string(try container.decode(String.self))
+        }
+    }
+
+    /// Reads a complex value, or a member of a collection with its own type beside it.
+    private static func decode(
+        _ object: KeyedDecodingContainer<EntityCodingKey>, from decoder: any Decoder, _ model: EntityDataModel
+    ) throws -> ODataValue {
+        let stated = try object.decodeIfPresent(String.self, forKey: .type)
+        let type = stated.map { model.typeReference(fragment: $0) } ?? .untyped("Edm.Untyped")
+        switch type {
+        case .complex, .entity: return try decode(from: decoder, type, model)
+        case .untyped where stated != nil:
+            return .complex(try Entity(from: decoder, as: nil, in: model))
+        default: return try decode(from: object.superDecoder(forKey: .value), type, model)
         }
     }
 

@@ -88,6 +88,18 @@ public struct ODataDecimal: Sendable {
     /// How many digits the number has, leading zeros excluded; one for zero.
     public var digitCount: Int { max(1, Self.digitCount(magnitude)) }
 
+    /// How many of ``digitCount`` are zeros at the end.
+    var trailingZeroCount: Int {
+        guard magnitude != 0 else { return 0 }
+        var count = 0
+        var rest = magnitude
+        while rest % 10 == 0 {
+            rest /= 10
+            count += 1
+        }
+        return count
+    }
+
     /// The nearest binary64 number.
     public var doubleValue: Double { Double(description) ?? .nan }
 }

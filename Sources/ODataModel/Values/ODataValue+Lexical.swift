@@ -42,9 +42,10 @@ extension ODataValue {
         case .decimal:
             value = ODataDecimal(lexical: bytes).map { .decimal($0) } ?? Self.special(bytes).map { .double($0) }
         case .double:
-            value = Self.special(bytes).map { .double($0) } ?? Self.number(bytes)?.double.map { .double($0) }
+            value = Self.special(bytes).map { .double($0) } ?? Self.number(bytes) { $0.double }.map { .double($0) }
         case .single:
-            value = Self.special(bytes).map { .single(Float($0)) } ?? Self.number(bytes)?.single.map { .single($0) }
+            value =
+                Self.special(bytes).map { .single(Float($0)) } ?? Self.number(bytes) { $0.single }.map { .single($0) }
         case .binary, .stream: value = Base64URL.decode(bytes).map { .binary($0) }
         case .guid: value = ODataGuid(lexical: bytes).map { .guid($0) }
         case .date: value = LexicalCursor.read(bytes) { $0.date() }.map { .date($0) }
@@ -104,10 +105,22 @@ extension ODataValue {
         return .integer(value)
     }
 
-    private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONNumber? {
+    /// A number as JSON has it, or with a plus sign or zeros before it, as `doubleValue` of the ABNF allows.
+    private static func number<Number: FloatingPoint>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ value: (JSONNumber) -> Number?
+    ) -> Number? {
+        var digits = bytes[...]
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
+        while digits.first == UInt8(ascii: "0"), let next = digits.dropFirst().first, (0x30...0x39).contains(next) {
+            digits = digits.dropFirst()
+        }
+        let text = UnsafeBufferPointer(rebasing: digits)
         var index = 0
-        guard let number = JSONScanner.number(in: bytes, at: &index), index == bytes.count else { return nil }
-        return number
+        guard text.first != UInt8(ascii: "-"), let number = JSONScanner.number(in: text, at: &index),
+            index == text.count, let magnitude = value(number)
+        else { return nil }
+        return isNegative ? -magnitude : magnitude
     }
 
     private static func special(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {

@@ -48,10 +48,13 @@ public struct BearerAuthentication: Authentication {
     public actor Keys {
         /// How often keys are fetched again at most, when a token names one that is not known.
         public static let refetchInterval = Duration.seconds(60)
+        /// How long keys are not fetched again after that has failed.
+        public static let pauseAfterFailure = Duration.seconds(1)
 
         private var collection: JWTKeyCollection?
         private let source: (@Sendable () async throws -> Data)?
-        private var fetched: ContinuousClock.Instant?
+        private var earliestFetch: ContinuousClock.Instant?
+        private var fetching: Task<JWTKeyCollection?, Never>?
 
         /// Keys that never change, from a JSON Web Key Set (RFC 7517, 5).
         ///
@@ -81,11 +84,27 @@ public struct BearerAuthentication: Authentication {
         /// The claims of a token whose signature and times hold.
         func verified(_ token: String) async -> TokenClaims? {
             if let collection, let claims = try? await collection.verify(token, as: TokenClaims.self) { return claims }
-            guard let source, fetched.map({ .now - $0 >= Self.refetchInterval }) ?? true else { return nil }
-            fetched = .now
-            guard let fresh = try? await Self.collection(source()) else { return nil }
-            collection = fresh
+            guard let fresh = await refetched() else { return nil }
             return try? await fresh.verify(token, as: TokenClaims.self)
+        }
+
+        /// The keys as they are published now; who asks while they are fetched waits for them.
+        ///
+        /// - Returns: `nil` where they are not to be had, or were fetched not long ago.
+        private func refetched() async -> JWTKeyCollection? {
+            if let fetching { return await fetching.value }
+            guard let source, earliestFetch.map({ $0 <= .now }) ?? true else { return nil }
+            let task = Task { await self.fetch(source) }
+            fetching = task
+            return await task.value
+        }
+
+        private func fetch(_ source: @Sendable () async throws -> Data) async -> JWTKeyCollection? {
+            defer { fetching = nil }
+            let fresh = try? await Self.collection(source())
+            if let fresh { collection = fresh }
+            earliestFetch = .now + (fresh == nil ? Self.pauseAfterFailure : Self.refetchInterval)
+            return fresh
         }
     }
 }

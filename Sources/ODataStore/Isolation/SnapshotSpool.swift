@@ -10,12 +10,17 @@ import Secrets
 ///
 /// A result is read whole in one transaction and written, row by row, to an encrypted file of its own whose key is
 /// known to this process alone; its pages are then read from there. Nothing stays open on the store meanwhile. A
-/// snapshot that nobody has read for a while is removed, and its links are refused with 410.
+/// snapshot that nobody has read for a while is removed, as is the one that was read longest ago where there are too many,
+/// and its links are refused with 410. One whose first page is all of it is not kept.
 actor SnapshotSpool {
+    /// How many results are kept; each takes five file descriptors.
+    static let capacity = 64
     private static let mark = "s~"
 
     private let options: StoreService.Options
     private var snapshots: [String: Snapshot] = [:]
+    /// Removes what is forgotten while nobody asks for anything.
+    private var cleaner: Task<Void, Never>?
 
     init(options: StoreService.Options) { self.options = options }
 
@@ -42,33 +47,51 @@ actor SnapshotSpool {
         let renderer = JSONRowRenderer(
             model: reader.mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
         let file = try SnapshotFile()
-        do {
-            let segments = bound.resource.steps
-            let now = options.now()
-            let (count, total) = try await StoreReader.translating {
-                try await database.read { database -> (Int, Int64?) in
-                    let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
-                    let total = query.count ? try StoreReader.count(compiled, database) : nil
-                    // The rows are written as those of a page that is not kept.
-                    let piece = PageWriter.Piece(
-                        run: try PageRun(compiled, after: nil, pageSize: nil), mapping: reader.mapping,
-                        options: compilerOptions, paging: ExpandPaging(), renderer: renderer)
-                    return (try file.spool(piece, database), total)
-                }
+        let segments = bound.resource.steps
+        let now = options.now()
+        let (count, total) = try await StoreReader.translating {
+            try await database.read { database -> (Int, Int64?) in
+                let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
+                let total = query.count ? try StoreReader.count(compiled, database) : nil
+                // The rows are written as those of a page that is not kept.
+                let piece = PageWriter.Piece(
+                    run: try PageRun(compiled, after: nil, pageSize: nil), mapping: reader.mapping,
+                    options: compilerOptions, paging: ExpandPaging(), renderer: renderer)
+                return (try file.spool(piece, database), total)
             }
-            let id =
-                String(UInt64.random(in: .min ... .max), radix: 36)
-                + String(UInt64.random(in: .min ... .max), radix: 36)
-            snapshots[id] = Snapshot(
-                file: file, principal: request.principal,
-                head: reader.head(query, segments, bound.resource.target, request, renderer, total),
-                prefix: renderer.prefix,
-                contentType: StoreReader.contentType(format), count: count, lastUsed: now.seconds)
-            return try await page(id, from: 0, request)
-        } catch {
-            file.remove()
-            throw error
         }
+        let id =
+            String(UInt64.random(in: .min ... .max), radix: 36)
+            + String(UInt64.random(in: .min ... .max), radix: 36)
+        let snapshot = Snapshot(
+            file: file, principal: request.principal,
+            head: reader.head(query, segments, bound.resource.target, request, renderer, total),
+            prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count, lastUsed: now.seconds)
+        if count > pageSize(for: request) { keep(snapshot, as: id) }
+        return try await page(of: snapshot, id, from: 0, request)
+    }
+
+    private func keep(_ snapshot: Snapshot, as id: String) {
+        if snapshots.count >= Self.capacity, let oldest = snapshots.min(by: { $0.value.lastUsed < $1.value.lastUsed }) {
+            snapshots[oldest.key] = nil
+        }
+        snapshots[id] = snapshot
+        guard cleaner == nil else { return }
+        let pause = Duration.seconds(max(1, options.snapshotLifetime))
+        cleaner = Task { [weak self] in
+            repeat {
+                do { try await Task.sleep(for: pause) } catch { return }
+            } while await self?.isInUse() ?? false
+        }
+    }
+
+    /// Removes what is forgotten.
+    ///
+    /// - Returns: whether something is left that may be.
+    private func isInUse() -> Bool {
+        removeForgotten()
+        if snapshots.isEmpty { cleaner = nil }
+        return !snapshots.isEmpty
     }
 
     // MARK: Further pages
@@ -96,7 +119,17 @@ actor SnapshotSpool {
         guard position <= snapshot.count else { throw PageToken.invalid }
         snapshot.lastUsed = options.now().seconds
         snapshots[id] = snapshot
-        let size = max(1, min(request.preferences.maxPageSize ?? .max, options.pageSizeLimit))
+        return try await page(of: snapshot, id, from: position, request)
+    }
+
+    private func pageSize(for request: ODataRequest) -> Int {
+        max(1, min(request.preferences.maxPageSize ?? .max, options.pageSizeLimit))
+    }
+
+    private func page(
+        of snapshot: Snapshot, _ id: String, from position: Int, _ request: ODataRequest
+    ) async throws -> ODataResponse {
+        let size = pageSize(for: request)
         let end = min(snapshot.count, position + size)
         var tail = "]"
         if end < snapshot.count {
@@ -107,8 +140,10 @@ actor SnapshotSpool {
         }
         let pages = SnapshotPage(
             file: snapshot.file, head: snapshot.head, tail: Array("\(tail)}".utf8), position: position, end: end)
-        var response = ODataResponse(
-            body: .encoded(ByteStream { try await pages.next() }, contentType: snapshot.contentType))
+        // The answers to a batch are held together: what is small needs no file meanwhile.
+        let isSmall = end - position <= SnapshotPage.pieceSize
+        let bytes = isSmall ? ByteStream(try await pages.next() ?? []) : ByteStream { try await pages.next() }
+        var response = ODataResponse(body: .encoded(bytes, contentType: snapshot.contentType))
         if let wanted = request.preferences.maxPageSize {
             response.preferencesApplied.append("maxpagesize=\(min(wanted, size))")
         }
@@ -117,20 +152,19 @@ actor SnapshotSpool {
 
     private func removeForgotten() {
         let time = options.now().seconds - options.snapshotLifetime
-        for (id, snapshot) in snapshots where snapshot.lastUsed < time {
-            snapshots[id] = nil
-            snapshot.file.remove()
-        }
+        for (id, snapshot) in snapshots where snapshot.lastUsed < time { snapshots[id] = nil }
     }
 
     /// Removes all snapshots.
     func removeAll() {
-        for snapshot in snapshots.values { snapshot.file.remove() }
         snapshots = [:]
+        cleaner?.cancel()
+        cleaner = nil
     }
 }
 
-/// The file of one snapshot: rows of JSON by their position.
+/// The file of one snapshot, rows of JSON by their position: it goes with the last who has it, a page that is being sent among
+/// them.
 private final class SnapshotFile: Sendable {
     private let store: StoreDatabase
 
@@ -182,8 +216,7 @@ private final class SnapshotFile: Sendable {
         }
     }
 
-    /// Closes and deletes the file.
-    func remove() {
+    deinit {
         try? store.close()
         for suffix in ["", "-wal", "-shm", "-journal"] {
             try? FileManager.default.removeItem(atPath: store.path + suffix)
@@ -193,6 +226,9 @@ private final class SnapshotFile: Sendable {
 
 /// Produces one page of a snapshot, piece by piece.
 private actor SnapshotPage {
+    /// How many rows are read at once.
+    static let pieceSize = 100
+
     private let file: SnapshotFile
     private let head: [UInt8]
     private let tail: [UInt8]
@@ -213,7 +249,7 @@ private actor SnapshotPage {
     func next() async throws -> [UInt8]? {
         if isEnded { return nil }
         var bytes = position == start ? head : []
-        let upper = min(position + 100, end)
+        let upper = min(position + Self.pieceSize, end)
         for item in try await file.items(position..<upper) {
             if position > start { bytes.append(UInt8(ascii: ",")) }
             bytes += item

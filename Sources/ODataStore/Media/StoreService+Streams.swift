@@ -90,13 +90,19 @@ extension StoreService {
             try streams.attach(stream, to: owner, in: database)
             try touch(row, stream, request, provider, in: database)
             return ODataResponse(status: 204, etag: stream.etag)
-        case .delete where !property.isEmpty:
+        case .delete where property.isEmpty:
+            // The media stream goes with its entity, and the entity with it (11.4.7.3).
+            try checkPrecondition(request, current, row, property)
+            try provider.writer.delete(
+                key: row.entity.key, in: row.set, parent: row.parent, request: provider.writer.unconditional(request),
+                database: database)
+            return ODataResponse(status: 204)
+        case .delete:
             try checkPrecondition(request, current, row, property)
             if try streams.detach(owner, in: database) { try touch(row, nil, request, provider, in: database) }
             return ODataResponse(status: 204)
         default:
-            throw ODataError.methodNotAllowed(
-                request.method, allowed: property.isEmpty ? ["GET", "PUT"] : ["GET", "PUT", "DELETE"])
+            throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "PUT", "DELETE"])
         }
     }
 

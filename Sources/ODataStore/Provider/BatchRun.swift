@@ -13,8 +13,10 @@ package struct BatchRun {
     private let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
     private let observer: ODataRequest.BatchObserver?
 
-    /// Resolves what a request of a change set refers to, performs it, and notes what it created or addressed.
-    package typealias Resolver = @Sendable ((ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
+    /// Gets the requests of a change set as they are to be performed; resolves what each refers to, performs it, and notes what
+    /// it created or addressed.
+    package typealias Resolver =
+        @Sendable ([ODataRequest], (ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
 
     /// Makes a run.
     ///
@@ -139,9 +141,11 @@ package struct BatchRun {
                     status: 400, code: "InvalidBatch", message: "A change set cannot hold the read \(read.id).")
             }
             let before = references
-            let responses = try await changeSet(unit.map(\.request)) { perform in
+            let responses = try await changeSet(unit.map(\.request)) { requests, perform in
                 var (references, outcomes) = (before, outcomes)
-                return try unit.map { item in
+                return try zip(unit, requests).map { item, request in
+                    var item = item
+                    item.request = request
                     let request = try Self.resolved(item, references, outcomes)
                     let response = try perform(request)
                     outcomes[item.id] = .success(response)

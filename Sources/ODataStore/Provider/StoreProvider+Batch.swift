@@ -11,7 +11,7 @@ extension StoreProvider {
             model: model, single: { try await self.execute($0) },
             changeSet: { requests, resolve in
                 let responses = try await self.database.write { [self] database in
-                    try resolve { try perform($0, try bind($0), in: database) }
+                    try resolve(requests) { try perform($0, try bind($0), in: database) }
                 }
                 return await self.completed(responses, to: requests)
             }, observer: request.batchObserver

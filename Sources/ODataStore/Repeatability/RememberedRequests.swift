@@ -156,8 +156,12 @@ enum RememberedRequests {
 extension RememberedRequests.Answer {
     /// The answer as the first time, with the entity as it is now.
     ///
-    /// - Parameter read: answers a read.
-    func response(_ read: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
+    /// - Parameters:
+    ///   - request: the request that is repeated.
+    ///   - read: answers a read.
+    func response(
+        to request: ODataRequest, _ read: (ODataRequest) async throws -> ODataResponse
+    ) async throws -> ODataResponse {
         var response = ODataResponse(status: status, etag: etag)
         response.location = location
         response.entityID = entityID
@@ -165,11 +169,13 @@ extension RememberedRequests.Answer {
         response.repeatabilityResult = .accepted
         guard let id = returned else { return response }
         do {
-            let entity = try await read(ODataRequest(.read, try ODataURL(parsing: id)))
+            var reading = ODataRequest(.read, try ODataURL(parsing: id))
+            reading.principal = request.principal
+            let entity = try await read(reading)
             response.body = entity.body
             response.etag = entity.etag
-        } catch let error as ODataError where error.status == 404 {
-            // It acted, yet somebody deleted the entity since.
+        } catch let error as ODataError where [401, 403, 404].contains(error.status) {
+            // It acted, yet somebody deleted the entity since, or it may not be seen.
             response.status = 204
             response.entityID = response.entityID ?? id
         }

@@ -71,6 +71,25 @@ struct ServiceHook: WriteHook {
         try intercept(change.kind, isBefore: false, &entity, change.before, change.table, change.request, database)
     }
 
+    func didLink(_ change: LinkChange, in database: Database) throws {
+        guard !isTrusted, core.definition.authorization != nil else { return }
+        let (source, target) = (change.source, change.target)
+        // Who makes an entity says what it is related to.
+        if !source.isNew { try check(.update, source.set, change.request, changing: nil) }
+        guard let table = core.mapping.tables[target.set] else { return }
+        // One that the caller does not see is not there; relations to such stay where all are replaced.
+        let hidden =
+            switch (change.isAdded, change.request.method) {
+            case (true, _):
+                ODataError(
+                    status: 400, code: "InvalidReference", message: "\(target.id) does not exist in \(target.set).",
+                    target: change.navigation)
+            case (false, .delete): ODataError.notFound(target.id)
+            case (false, _): Access.refusal(change.request.principal, source.set)
+            }
+        try checkVisible(target, table, change.request, database, hidden: hidden)
+    }
+
     // MARK: Values
 
     private func giveValues(

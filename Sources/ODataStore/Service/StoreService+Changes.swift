@@ -16,7 +16,9 @@ extension StoreService {
         do {
             let prepared =
                 uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
-            let outcome = try await transact([request], [bound]) { [self] database in
+            let outcome = try await transact([request]) { _ in
+                [bound]
+            } _: { [self] database in
                 [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
             }
             if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
@@ -32,8 +34,8 @@ extension StoreService {
 
     /// What came of a request within its transaction.
     enum Performed: Sendable {
-        /// The answer.
-        case response(ODataResponse)
+        /// The answer, and what is remembered of it where that is not all in it.
+        case response(ODataResponse, remembered: RememberedRequests.Answer? = nil)
         /// The result of an action, which is read when everything is committed, and what is remembered of it.
         case result(ComposedResult, RememberedRequests.Answer)
     }
@@ -83,7 +85,7 @@ extension StoreService {
             // It acted, whatever the caller may see, or the store can read, of the result.
             return (try? await answer(result, operation, at: position, of: bound, read, provider))
                 ?? ODataResponse(status: 204)
-        case .response(let response):
+        case .response(let response, _):
             // It was made, whatever can be read of it by now.
             if let again = try? await readAgain(response, request, provider) { return again }
             return await shown(response, request)
@@ -147,15 +149,21 @@ extension StoreService {
 
     /// Runs one transaction that acts once, however often it is asked for with the same id
     /// (OData Repeatable Requests 1.0).
+    ///
+    /// - Parameters:
+    ///   - requests: the requests, for their identification.
+    ///   - bound: for a repeat, what they address, seen what they were answered the first time; actions are answered by it.
+    ///   - body: acts.
     private func transact(
-        _ requests: [ODataRequest], _ bound: [BoundURL] = [],
+        _ requests: [ODataRequest], _ bound: @escaping @Sendable ([ODataResponse]) throws -> [BoundURL?],
         _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
         try await gate.change { try await transactNow(requests, bound, body) }
     }
 
     private func transactNow(
-        _ requests: [ODataRequest], _ bound: [BoundURL], _ body: @escaping @Sendable (Database) throws -> [Performed]
+        _ requests: [ODataRequest], _ bound: @Sendable ([ODataResponse]) throws -> [BoundURL?],
+        _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
         if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
             try await forgetOldChanges()
@@ -176,7 +184,7 @@ extension StoreService {
                 let performed = try body(database)
                 let kept = performed.map { performed -> RememberedRequests.Answer in
                     switch performed {
-                    case .response(let response): .init(response)
+                    case .response(let response, let remembered): remembered ?? .init(response)
                     case .result(_, let answer): answer
                     }
                 }
@@ -187,17 +195,10 @@ extension StoreService {
             var outcome = Outcome(performed: performed)
             if performed.isEmpty {
                 outcome.isRepeat = true
-                for (position, answer) in answers.enumerated() {
-                    let url = bound.dropFirst(position).first
-                    if let repeated = try await repeated(answer, url, requests[position]) {
-                        outcome.performed.append(.result(repeated, answer))
-                    } else {
-                        outcome.performed.append(.response(try await answer.response { try await execute($0) }))
-                    }
-                }
+                outcome.performed = try await repeated(answers, to: requests, bound)
             }
             outcome.performed = outcome.performed.map { performed in
-                guard case .response(var response) = performed else { return performed }
+                guard case .response(var response, _) = performed else { return performed }
                 response.repeatabilityResult = .accepted
                 return .response(response)
             }
@@ -240,6 +241,28 @@ extension StoreService {
         return ODataResponse(body: .entity(entity), etag: entity.control.etag)
     }
 
+    /// What requests were answered the first time, with the entities as they are now.
+    private func repeated(
+        _ answers: [RememberedRequests.Answer], to requests: [ODataRequest],
+        _ bound: @Sendable ([ODataResponse]) throws -> [BoundURL?]
+    ) async throws -> [Performed] {
+        var responses: [ODataResponse] = []
+        for (answer, request) in zip(answers, requests) {
+            responses.append(try await answer.response(to: request) { try await execute($0) })
+        }
+        let urls = answers.contains { $0.result != nil } ? try bound(responses) : []
+        var performed: [Performed] = []
+        for (position, response) in responses.enumerated() {
+            let url = urls.dropFirst(position).first ?? nil
+            if let result = try await repeated(answers[position], url, requests[position]) {
+                performed.append(.result(result, answers[position]))
+            } else {
+                performed.append(.response(response))
+            }
+        }
+        return performed
+    }
+
     /// What an action gave the first time; `nil` for any other request.
     private func repeated(
         _ answer: RememberedRequests.Answer, _ bound: BoundURL?, _ request: ODataRequest
@@ -280,22 +303,42 @@ extension StoreService {
             for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
             prepared.append(request)
         }
-        let provider = provider(for: requests.first?.principal)
-        let outcome = try await transact(prepared) { [self] database in
-            try resolve { request in
+        let provider = provider(for: prepared.first?.principal)
+        let outcome = try await transact(prepared) { [prepared] responses in
+            var bound: [BoundURL?] = []
+            _ = try resolve(prepared) { request in
+                bound.append(try? provider.bind(request))
+                return responses[bound.count - 1]
+            }
+            return bound
+        } _: { [self, prepared] database in
+            var remembered: [RememberedRequests.Answer?] = []
+            let responses = try resolve(prepared) { request in
                 if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
                 let bound = try provider.bind(request)
                 try checkBound(bound, request)
                 try refuseVirtual(bound, request)
                 switch try perform(Uploaded(request: request), bound, provider, in: database) {
-                case .response(let response): return response
-                case .result(let result, _): return try response(to: result, in: database)
+                case .response(let response, let answer):
+                    remembered.append(answer)
+                    return response
+                case .result(let result, let answer):
+                    remembered.append(answer)
+                    return try response(to: result, in: database)
                 }
-            }.map { .response($0) }
+            }
+            return zip(responses, remembered).map { .response($0, remembered: $1) }
         }
         var responses: [ODataResponse] = []
         for (request, performed) in zip(prepared, outcome.performed) {
-            guard case .response(let made) = performed else { continue }
+            let made: ODataResponse
+            switch performed {
+            case .response(let response, _): made = response
+            case .result(let result, _):
+                made = try await StoreReader.translating {
+                    try await database.read { [self] database in try response(to: result, in: database) }
+                }
+            }
             var response: ODataResponse
             // It was made, whatever can be read of it by now.
             if let again = try? await readAgain(made, request, provider) {
@@ -303,6 +346,7 @@ extension StoreService {
             } else {
                 response = await shown(made, request)
             }
+            if request.repeatability != nil { response.repeatabilityResult = .accepted }
             for case .after(let body) in core.definition.requestInterceptors { try await body(request, &response) }
             responses.append(response)
         }

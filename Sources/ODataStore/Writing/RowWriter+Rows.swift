@@ -51,7 +51,8 @@ extension RowWriter {
                         status: 400, code: "InvalidKey", message: "The key value \(property.name) is missing.",
                         target: property.name)
                 }
-                // A value that the column cannot hold is a key that nothing has.
+                // A value that the column cannot hold is a key that nothing has; text ends at U+0000 where it is bound.
+                if case .string(let text) = value, text.utf8.contains(0) { return nil }
                 guard let stored = try? column.codec.encode(value), !stored.isNull else { return nil }
                 arguments.append(stored)
             }

@@ -19,6 +19,22 @@ struct ValueCheck {
             error.path = path + error.path.dropFirst(property.name.count)
             throw ODataError(status: 400, code: "InvalidValue", message: error.description, target: error.path)
         }
+        try refuseNull(in: value, path)
+    }
+
+    /// Refuses text with U+0000, at which SQLite's text ends.
+    private func refuseNull(in value: ODataValue, _ path: String) throws(ODataError) {
+        switch value {
+        case .string(let text) where text.utf8.contains(0):
+            throw ODataError(
+                status: 400, code: "InvalidValue", message: "\(path) has U+0000 in it, which cannot be stored.",
+                target: path)
+        case .complex(let holder):
+            for (property, inner) in zip(holder.shape.properties, holder.values) {
+                if let inner { try refuseNull(in: inner, "\(path)/\(property.name)") }
+            }
+        default: break
+        }
     }
 }
 

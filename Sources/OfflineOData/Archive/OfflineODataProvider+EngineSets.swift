@@ -139,7 +139,7 @@ extension OfflineODataProvider {
             return ODataURL(path: path)
         }
         guard request.entitySet.contains("/"), let table = mapping.tables[request.entitySet] else {
-            return KeyURL.url(set: request.entitySet, key: request.key)
+            return KeyURL.url(set: request.entitySet, key: request.key, mapping)
         }
         return try Containment(mapping: mapping).url(of: request.rowID, table, database)
     }

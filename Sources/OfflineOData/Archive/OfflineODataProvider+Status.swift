@@ -160,7 +160,7 @@ extension OfflineODataProvider {
             try Events.add(
                 "discarded",
                 "\(request.kind.rawValue) "
-                    + KeyURL.url(set: request.entitySet, key: request.key).description, options.environment,
+                    + KeyURL.url(set: request.entitySet, key: request.key, mapping).description, options.environment,
                 in: database)
         }
         // A row may have changes that were made together with others: those go too.

@@ -146,7 +146,9 @@ extension Downloader {
     private func filtered(
         by keys: ArraySlice<EntityKey>, _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey>? {
-        let anyOfThem = keys.map(KeyURL.condition).reduce(nil as ODataQuery.Expression?) { all, one in
+        let anyOfThem = keys.map { KeyURL.condition($0, shape: table.shape, mapping.model) }.reduce(
+            nil as ODataQuery.Expression?
+        ) { all, one in
             all.map { .binary(.or, $0, one) } ?? one
         }
         guard service.supportsFilterByKey, let anyOfThem else { return nil }
@@ -176,7 +178,7 @@ extension Downloader {
     /// Whether the service answers with an entity under a key.
     private func isThere(_ key: EntityKey, _ table: TableStorage) async throws -> Bool {
         do {
-            return try await !fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key))).entities.isEmpty
+            return try await !fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key, mapping))).entities.isEmpty
         } catch let error as ODataError where [404, 410].contains(error.status) || Self.refusals.contains(error.status)
         {
             return false

@@ -184,7 +184,8 @@ extension OfflineODataProvider {
         request.ifMatch = nil
         guard let owner = mapping.tables[row.set], case .join(_, let pairs)? = owner.navigation[navigation] else {
             return try local.writer.link(
-                row, navigation: navigation, to: KeyURL.url(set: table.set, key: key).description, request: request,
+                row, navigation: navigation, to: KeyURL.url(set: table.set, key: key, mapping).description,
+                request: request,
                 database: database)
         }
         var patch = Entity(shape: table.shape)

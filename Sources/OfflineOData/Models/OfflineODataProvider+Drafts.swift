@@ -66,7 +66,7 @@ extension OfflineODataProvider {
                     set: set, rowID: row, shape: table.shape, in: database)
                 let activation = DraftActivation(
                     draft: entity, origin: origin, table: table, rowID: rowID,
-                    url: KeyURL.url(set: active, key: present).description, queue: queue)
+                    url: KeyURL.url(set: active, key: present, mapping).description, queue: queue)
                 try activation.run(changes)
             } else {
                 try changes.create(entity.loadedCopy, in: active)

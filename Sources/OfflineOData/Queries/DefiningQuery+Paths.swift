@@ -38,7 +38,7 @@ extension DefiningQuery {
         let aliases = options.aliases
         options.aliases = [:]
         for (index, level) in levels.enumerated().reversed() {
-            if let condition = level.key.map(KeyURL.condition) {
+            if let condition = level.key.map({ KeyURL.condition($0, shape: level.shape, model) }) {
                 options.filter = options.filter.map { .binary(.and, condition, $0) } ?? condition
             }
             guard index > 0 else { break }

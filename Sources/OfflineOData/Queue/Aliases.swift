@@ -11,14 +11,14 @@ struct Aliases {
     func add(set: String, key: EntityKey, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
-            arguments: [set, KeyURL.url(set: set, key: key).description, rowID])
+            arguments: [set, KeyURL.url(set: set, key: key, mapping).description, rowID])
     }
 
     /// The row that had a key; `nil` when none had, or when the key is that of a row now.
     func rowID(set: String, key: EntityKey, in database: Database) throws -> Int64? {
         try Int64.fetchOne(
             database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
-            arguments: [set, KeyURL.url(set: set, key: key).description])
+            arguments: [set, KeyURL.url(set: set, key: key, mapping).description])
     }
 
     /// The key that a row has now, found by one that it had; `nil` when there is a row under the given key.
@@ -59,7 +59,7 @@ struct Aliases {
                 try Containment(mapping: mapping).parent(of: rowID, table, in: database) == container || position == 0,
                 let now = try loader.read(rowID)?.key, now.parts.count == key.parts.count
             else { break }
-            result.segments[position] = .name(name, .key(KeyURL.predicate(now)))
+            result.segments[position] = .name(name, .key(KeyPredicate(now, shape: table.shape, model: mapping.model)))
             isOther = true
             container = rowID
         }

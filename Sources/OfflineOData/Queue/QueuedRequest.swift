@@ -215,7 +215,7 @@ extension QueuedRequest {
     public var entityText: String {
         if let former = detail.former { return former.entity }
         guard kind != .call else { return detail.url ?? entitySet }
-        var entity = KeyURL.url(set: entitySet, key: key).description
+        var entity = KeyURL.url(set: entitySet, key: key, shape: changes.shape).description
         if let container = detail.container { entity = container + entity.dropFirst(entitySet.count) }
         switch kind {
         case .stream: return "\(entity)/\(detail.property ?? "$value")"

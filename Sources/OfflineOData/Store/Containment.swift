@@ -172,15 +172,16 @@ struct Containment {
 
     /// The URL of a row under the keys that it and its containers have now.
     func url(of row: Int64, _ table: TableStorage, _ database: Database) throws -> ODataURL {
-        if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([])) }
+        if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([]), mapping) }
         guard let key = try BulkLoader(table: table, in: database).read(row)?.key else { throw gone(table.set) }
         guard let parent = try parent(of: row, table, in: database) else {
-            return KeyURL.url(set: table.set, key: key)
+            return KeyURL.url(set: table.set, key: key, mapping)
         }
         let place = try place(in: table.set, of: parent, database)
         guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
         var url = place.url
-        url.path.segments[url.path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+        let predicate = KeyPredicate(key, shape: table.shape, model: mapping.model)
+        url.path.segments[url.path.segments.count - 1] = .name(name, .key(predicate))
         return url
     }
 

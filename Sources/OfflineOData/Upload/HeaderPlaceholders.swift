@@ -30,7 +30,7 @@ struct HeaderPlaceholders {
         try Self.replacing(value) { inner in
             guard let entity = Self.named(inner, in: mapping.model) else { return nil }
             let now = try Aliases(mapping: mapping).key(set: entity.set, formerly: entity.key, in: database)
-            return KeyURL.url(set: entity.set, key: now ?? entity.key).description
+            return KeyURL.url(set: entity.set, key: now ?? entity.key, mapping).description
         }
     }
 

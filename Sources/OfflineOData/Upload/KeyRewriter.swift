@@ -100,7 +100,7 @@ struct KeyRewriter {
             }
             guard link.detail.targetSet == request.entitySet, link.detail.targetRow == request.rowID else { continue }
             var detail = link.detail
-            detail.target = KeyURL.url(set: request.entitySet, key: key).description
+            detail.target = KeyURL.url(set: request.entitySet, key: key, mapping).description
             try queue.setDetail(detail, of: link.id, in: database)
         }
     }

@@ -1,27 +1,31 @@
 import ODataModel
 import ODataQuery
+import ODataService
+import ODataStore
 
 /// Keys as they stand in URLs and conditions.
 enum KeyURL {
     /// `Set(key)`; for a singleton, which has no key, its name.
-    static func url(set: String, key: EntityKey) -> ODataURL {
-        guard !key.parts.isEmpty else { return ODataURL(path: ResourcePath([.name(Identifier(set), .none)])) }
-        return ODataURL(path: ResourcePath([.name(Identifier(set), .key(predicate(key)))]))
+    static func url(set: String, key: EntityKey, _ mapping: StorageMapping) -> ODataURL {
+        url(set: set, key: key, shape: mapping.tables[set]?.shape, mapping.model)
     }
 
-    static func predicate(_ key: EntityKey) -> KeyPredicate {
-        if key.parts.count == 1 { return .single(.literal(Literal(key.parts[0].value))) }
-        return .compound(
-            key.parts.map {
-                Expression.NamedArgument(name: Identifier($0.name), value: .literal(Literal($0.value)))
-            })
+    /// `Set(key)`; for a singleton, which has no key, its name.
+    ///
+    /// - Parameters:
+    ///   - shape: the type of the entity, which literals of enumerations need.
+    ///   - model: has the names of their members; without it they are numbers.
+    static func url(set: String, key: EntityKey, shape: Shape?, _ model: EntityDataModel? = nil) -> ODataURL {
+        let arguments: PathArguments = key.parts.isEmpty ? .none : .key(KeyPredicate(key, shape: shape, model: model))
+        return ODataURL(path: ResourcePath([.name(Identifier(set), arguments)]))
     }
 
     /// `k1 eq v1 and k2 eq v2`.
-    static func condition(_ key: EntityKey) -> Expression {
+    static func condition(_ key: EntityKey, shape: Shape, _ model: EntityDataModel) -> Expression {
         let terms = key.parts.map { part in
-            Expression.binary(
-                .equal, .path([.name(Identifier(part.name))]), .literal(Literal(part.value)))
+            let path = shape.key.first { $0.name == part.name }?.path ?? part.name
+            let literal = Literal(of: part.value, type: shape.property(path)?.type, model: model)
+            return Expression.binary(.equal, .path([.name(Identifier(part.name))]), .literal(literal))
         }
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }

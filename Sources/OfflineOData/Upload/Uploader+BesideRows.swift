@@ -83,7 +83,7 @@ extension Uploader {
         else { throw modelChanged(request) }
         let ends = try await ends(of: request)
         let target = ends.targetURL ?? request.detail.target ?? ""
-        var url = KeyURL.url(set: request.entitySet, key: ends.source)
+        var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
         url.path.segments.append(.name(Identifier(name), .none))
         url.path.segments.append(.reference)
         guard request.kind == .link else {
@@ -110,7 +110,7 @@ extension Uploader {
             let target = try key(detail.targetSet, detail.targetRow)
             return Ends(
                 source: try key(request.entitySet, detail.sourceRow) ?? request.key, target: target,
-                targetURL: target.map { KeyURL.url(set: detail.targetSet ?? "", key: $0).description })
+                targetURL: target.map { KeyURL.url(set: detail.targetSet ?? "", key: $0, mapping).description })
         }
     }
 
@@ -118,8 +118,10 @@ extension Uploader {
     func isLinked(_ request: QueuedRequest) async throws -> Bool {
         let ends = try await ends(of: request)
         guard let name = request.detail.navigation, let target = ends.target else { return false }
-        var url = KeyURL.url(set: request.entitySet, key: ends.source)
-        url.path.segments.append(.name(Identifier(name), .key(KeyURL.predicate(target))))
+        var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
+        let shape = request.detail.targetSet.flatMap { mapping.tables[$0]?.shape }
+        let predicate = KeyPredicate(target, shape: shape, model: mapping.model)
+        url.path.segments.append(.name(Identifier(name), .key(predicate)))
         guard case .entity? = try await answer(at: url)?.body else { return false }
         return true
     }

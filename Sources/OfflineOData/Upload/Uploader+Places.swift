@@ -19,11 +19,12 @@ extension Uploader {
     func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
         if request.kind == .call { return try await boundURL(of: request) }
         let key = key ?? request.key
-        guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key) }
+        guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key, mapping) }
         let place = try await place(of: request)
         guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
         var url = place.url
-        url.path.segments[url.path.segments.count - 1] = .name(name, .key(KeyURL.predicate(key)))
+        let predicate = KeyPredicate(key, shape: request.changes.shape, model: mapping.model)
+        url.path.segments[url.path.segments.count - 1] = .name(name, .key(predicate))
         return url
     }
 

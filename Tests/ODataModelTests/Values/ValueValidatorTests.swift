@@ -61,7 +61,10 @@ struct ValueValidatorTests {
             ("123.45", 5, Facets.Scale.fixed(2), true), ("123.456", 6, .fixed(2), false),
             ("1234.5", 5, .fixed(2), false),
             ("0.1230", 3, .fixed(3), true), ("12345", 5, .variable, true), ("0.00001", 5, .variable, true),
-            ("123456", 5, .variable, false), ("1e30", 5, .floating, false), ("99999", 5, nil, true),
+            ("123456", 5, .variable, false), ("1e30", 5, .floating, true), ("99999", 5, nil, true),
+            ("1234560", 5, .floating, false), ("1000", 3, .floating, true), ("0.001234", 3, .floating, false),
+            ("0", 4, .fixed(4), true), ("0.00", 4, .fixed(4), true), ("1", 4, .fixed(4), false),
+            ("0.1234", 4, .fixed(4), true), ("0", 1, .floating, true),
             ("1.5", 5, nil, false),
         ] as [(String, Int, Facets.Scale?, Bool)])
     func digits(text: String, precision: Int, scale: Facets.Scale?, isAllowed: Bool) throws {

@@ -152,12 +152,17 @@ struct StreamTests {
         #expect(left == 0)
     }
 
-    @Test("11.4.7.3 deleting a media entity deletes its stream")
-    func delete() async throws {
+    @Test(
+        "11.4.7.3 deleting a media entity deletes its stream, and deleting its stream the entity",
+        arguments: [false, true])
+    func delete(isByStream: Bool) async throws {
         let bazaar = try await Bazaar()
-        let id = try #require(try await upload(bazaar, .create, "Pictures", Self.bytes(10)).location)
-        #expect(try await bazaar.refusal(.delete, "\(id)/$value")?.status == 405)
-        try await bazaar.send(.delete, id)
+        let created = try await upload(bazaar, .create, "Pictures", Self.bytes(10))
+        let id = try #require(created.location)
+        let url = isByStream ? "\(id)/$value" : id
+        if isByStream { #expect(try await bazaar.refusal(.delete, url, ifMatch: "\"other\"")?.status == 412) }
+        try await bazaar.send(.delete, url)
+        #expect(try await bazaar.refusal(.read, id)?.status == 404)
         #expect(try await bazaar.refusal(.read, "\(id)/$value")?.status == 404)
         try await bazaar.service.streams.removeLeftovers()
         let left = try await bazaar.service.database.read {

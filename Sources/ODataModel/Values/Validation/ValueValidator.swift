@@ -168,9 +168,11 @@ public struct ValueValidator: Sendable {
         let failure = InvalidValueError(.digits(number, precision: facets.precision, scale: scale))
         if let scale, number.scale > scale { throw failure }
         guard let precision = facets.precision else { return }
+        // Zero has no digit that counts, whatever the places for others (OData CSDL 4.01, 7.2.3 and 7.2.4).
+        guard number != ODataDecimal(0) else { return }
         let digits = number.digitCount
         if case .floating? = facets.scale {
-            guard digits <= precision else { throw failure }
+            guard digits - number.trailingZeroCount <= precision else { throw failure }
             return
         }
         guard max(digits - number.scale, 0) <= precision - (scale ?? 0), digits <= precision else { throw failure }

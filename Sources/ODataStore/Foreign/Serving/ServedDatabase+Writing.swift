@@ -45,7 +45,7 @@ extension ServedDatabase {
                 guard identification != nil else { return responses }
                 for index in responses.indices { responses[index].repeatabilityResult = .accepted }
                 return responses
-            case .actedBefore(let answers): return try await repeated(answers)
+            case .actedBefore(let answers): return try await repeated(answers, to: requests)
             }
         } catch {
             var refusal = ODataError(translating: error)
@@ -56,9 +56,13 @@ extension ServedDatabase {
     }
 
     /// Answers to a repeat: as the first time, with the entities as they are now.
-    private func repeated(_ answers: [RememberedRequests.Answer]) async throws -> [ODataResponse] {
+    private func repeated(
+        _ answers: [RememberedRequests.Answer], to requests: [ODataRequest]
+    ) async throws -> [ODataResponse] {
         var responses: [ODataResponse] = []
-        for answer in answers { responses.append(try await answer.response { try await reader.execute($0) }) }
+        for (answer, request) in zip(answers, requests) {
+            responses.append(try await answer.response(to: request) { try await reader.execute($0) })
+        }
         return responses
     }
 
@@ -70,7 +74,7 @@ extension ServedDatabase {
             model: model, single: { try await self.execute($0) },
             changeSet: { requests, resolve in
                 let responses = try await self.transact(requests) { [writing = self.writing] database in
-                    try resolve { try writing.perform($0, try writing.bind($0), in: database) }
+                    try resolve(requests) { try writing.perform($0, try writing.bind($0), in: database) }
                 }
                 return await self.writing.completed(responses, to: requests)
             }, observer: request.batchObserver

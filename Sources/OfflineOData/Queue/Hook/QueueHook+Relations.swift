@@ -140,7 +140,7 @@ private struct AskedRelation {
         self.pair = pair
         detail = RequestDetail(
             navigation: navigation, sourceRow: from, targetSet: set, targetRow: to,
-            target: KeyURL.url(set: set, key: target).description)
+            target: KeyURL.url(set: set, key: target, mapping).description)
     }
 
     /// Whether a request starts from the same entity by the same navigation property.

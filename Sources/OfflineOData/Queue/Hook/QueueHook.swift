@@ -25,11 +25,36 @@ struct QueueHook: WriteHook {
 
     /// Gives temporary values to key properties that were left out (rule 11).
     func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
-        for (key, ordinal) in zip(entity.shape.key, entity.shape.keyOrdinals) {
-            guard entity.values[ordinal]?.isNull ?? true else { continue }
+        try requireKeyOfProperties(entity.shape, in: table)
+        for key in entity.shape.key {
+            guard let ordinal = entity.shape.ordinal(of: key.path), entity.values[ordinal]?.isNull ?? true else {
+                continue
+            }
             let property = entity.shape.properties[ordinal]
             entity[key.path] = try temporaryKey(property, ordinal: ordinal, table: table, in: database)
         }
+    }
+
+    /// Refuses to change entities whose key has a part in a complex property: a queued request names its entity by values of
+    /// its own properties.
+    ///
+    /// - Throws: `ODataError` 501.
+    private func requireKeyOfProperties(_ shape: Shape, in table: TableStorage) throws(ODataError) {
+        guard let part = shape.key.first(where: { shape.ordinal(of: $0.path) == nil }), !isClientOnly(table.set) else {
+            return
+        }
+        throw ODataError(
+            status: 501, code: "NotImplemented",
+            message:
+                "Entities of \(table.set) cannot be changed offline: \(part.path) of their key is in a complex property.",
+            target: part.path)
+    }
+
+    func prepareUpdate(
+        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        database: Database
+    ) throws {
+        try requireKeyOfProperties(before.entity.shape, in: table)
     }
 
     private func temporaryKey(
@@ -88,6 +113,7 @@ struct QueueHook: WriteHook {
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
         guard let rowID = row.rowID, !isClientOnly(table.set) else { return }
+        try requireKeyOfProperties(row.entity.shape, in: table)
         try shelf.clear(rowID, table, queue, before, in: database)
     }
 
@@ -101,7 +127,7 @@ struct QueueHook: WriteHook {
             try aliases.rowID(set: change.table.set, key: key, in: database) != nil
         {
             // An update of an entity that has got another key since the request looked for it.
-            throw ODataError.notFound(KeyURL.url(set: change.table.set, key: key).description)
+            throw ODataError.notFound(KeyURL.url(set: change.table.set, key: key, mapping).description)
         }
         let replaced = try aliases.references(of: after, table: change.table, in: database)
         guard !replaced.isEmpty else { return change }

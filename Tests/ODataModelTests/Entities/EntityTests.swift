@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import ODataModel
+
+@Suite("Entities of unusual types")
+struct EntityTests {
+    private func model() throws -> EntityDataModel {
+        try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="4.01" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+                <ComplexType Name="Address"><Property Name="City" Type="Edm.String"/></ComplexType>
+                <ComplexType Name="PostAddress" BaseType="N.Address"><Property Name="Zip" Type="Edm.String"/></ComplexType>
+                <EntityType Name="Base"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+                <Property Name="A" Type="N.Address"/><Property Name="Last" Type="Edm.String"/>
+                <NavigationProperty Name="Next" Type="N.Base"/></EntityType>
+                <EntityType Name="Derived" BaseType="N.Base"><Property Name="Own" Type="Edm.String"/>
+                <Property Name="A" Type="N.PostAddress" Nullable="false"/>
+                <NavigationProperty Name="Next" Type="N.Derived"/></EntityType>
+                <EntityType Name="Kept"><Key><PropertyRef Name="A/City" Alias="city"/></Key>
+                <Property Name="A" Type="N.Address" Nullable="false"/></EntityType>
+                <EntityType Name="Open" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
+                <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Any" Type="Edm.Untyped"/>
+                <Property Name="Anys" Type="Collection(Edm.Untyped)"/></EntityType>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+    }
+
+    @Test("CSDL 7 and 8: a property that a derived type declares again stands where the inherited one stood")
+    func constrained() throws {
+        let model = try model()
+        let base = try #require(model.shape(QualifiedName("N", "Base")))
+        let derived = try #require(model.shape(QualifiedName("N", "Derived")))
+        #expect(derived.properties.map(\.name) == ["ID", "A", "Last", "Own"])
+        #expect(derived.ordinal(of: "A") == base.ordinal(of: "A"))
+        #expect(derived.property("A")?.type == .complex(QualifiedName("N", "PostAddress")))
+        #expect(derived.property("A")?.isNullable == false)
+        #expect(derived.navigationProperties.map(\.target) == [QualifiedName("N", "Derived")])
+        #expect(base.property("A")?.type == .complex(QualifiedName("N", "Address")))
+    }
+
+    @Test("CSDL 6.5: a part of a key may be in a complex property")
+    func keyWithin() throws {
+        let model = try model()
+        let shape = try #require(model.shape(QualifiedName("N", "Kept")))
+        let address = try #require(model.shape(QualifiedName("N", "Address")))
+        var entity = Entity(shape: shape)
+        #expect(entity.key == nil)
+        entity["A"] = .complex(Entity(shape: address, ["City": "Oslo"]))
+        #expect(entity.key == EntityKey([EntityKey.Part(name: "city", value: "Oslo")]))
+        entity["A"] = .complex(Entity(shape: address, ["City": .null]))
+        #expect(entity.key == nil)
+    }
+
+    @Test("Values that no model types come back as what they were")
+    func untyped() throws {
+        let model = try model()
+        let shape = try #require(model.shape(QualifiedName("N", "Open")))
+        let object = ODataValue.complex(Entity(shape: .untyped, ["a": .integer(1), "b": .collection(["x", .null])]))
+        let decimal = ODataValue.decimal(try #require(ODataDecimal("12.50")))
+        let mixed = ODataValue.collection([
+            .integer(1), decimal, .null, "text", .boolean(true), .double(.infinity), object,
+            .collection([.integer(2), decimal]),
+            .collection([]),
+        ])
+        let values: [ODataValue] = [object, decimal, mixed, .collection([decimal]), .double(1), "text", .null]
+        let decoder = JSONDecoder()
+        decoder.userInfo[.entityDataModel] = model
+        for value in values {
+            var entity = Entity(shape: shape, ["ID": .integer(1), "dynamic": value, "Any": value])
+            if case .collection = value { entity["Anys"] = value }
+            let again = try decoder.decode(Entity.self, from: JSONEncoder().encode(entity))
+            #expect(
+                again["dynamic"]?.isIdentical(to: value) == true, "\(value) came back as \(again["dynamic"] ?? .null)")
+            #expect(again["Any"]?.isIdentical(to: value) == true, "\(value) came back as \(again["Any"] ?? .null)")
+            if case .collection = value { #expect(again["Anys"]?.isIdentical(to: value) == true) }
+        }
+    }
+}
