@@ -67,8 +67,6 @@ struct BatchSubstitute: Sendable {
     /// What stands for the request at which the way to the service ended; those after it have no result.
     private static func interruption(_ error: any Error) -> ODataError {
         let isUnsent = (error as? TransportError)?.isCertainlyUnsent ?? false
-        return ODataError(
-            status: isUnsent ? 503 : 502, code: isUnsent ? "NotSent" : "Interrupted",
-            message: "\(error)")
+        return ODataError(status: isUnsent ? 503 : 502, code: "Unreachable", message: "\(error)")
     }
 }

@@ -99,7 +99,7 @@ extension ODataValue {
 
     private static func integer(_ bytes: UnsafeBufferPointer<UInt8>, _ type: PrimitiveType) -> ODataValue? {
         // A leading plus and leading zeros are no JSON, but they are numbers.
-        guard let value = number(bytes)?.int64 ?? Int64(String(decoding: bytes, as: UTF8.self)),
+        guard let value = jsonNumber(bytes)?.int64 ?? Int64(String(decoding: bytes, as: UTF8.self)),
             type.integerRange?.contains(value) == true
         else { return nil }
         return .integer(value)
@@ -116,11 +116,14 @@ extension ODataValue {
             digits = digits.dropFirst()
         }
         let text = UnsafeBufferPointer(rebasing: digits)
-        var index = 0
-        guard text.first != UInt8(ascii: "-"), let number = JSONScanner.number(in: text, at: &index),
-            index == text.count, let magnitude = value(number)
-        else { return nil }
+        guard text.first != UInt8(ascii: "-"), let magnitude = jsonNumber(text).flatMap(value) else { return nil }
         return isNegative ? -magnitude : magnitude
+    }
+
+    private static func jsonNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONNumber? {
+        var index = 0
+        guard let number = JSONScanner.number(in: bytes, at: &index), index == bytes.count else { return nil }
+        return number
     }
 
     private static func special(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {

@@ -336,7 +336,7 @@ extension StoreService {
             case .response(let response, _): made = response
             case .result(let result, _):
                 made = try await StoreReader.translating {
-                    try await database.read { [self] database in try response(to: result, in: database) }
+                    try await database.read { [self] database in try self.response(to: result, in: database) }
                 }
             }
             var response: ODataResponse

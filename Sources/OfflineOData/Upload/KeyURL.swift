@@ -22,10 +22,13 @@ enum KeyURL {
 
     /// `k1 eq v1 and k2 eq v2`.
     static func condition(_ key: EntityKey, shape: Shape, _ model: EntityDataModel) -> Expression {
-        let terms = key.parts.map { part in
-            let path = shape.key.first { $0.name == part.name }?.path ?? part.name
-            let literal = Literal(of: part.value, type: shape.property(path)?.type, model: model)
-            return Expression.binary(.equal, .path([.name(Identifier(part.name))]), .literal(literal))
+        let literals =
+            switch KeyPredicate(key, shape: shape, model: model) {
+            case .single(let literal): [literal]
+            case .compound(let arguments): arguments.map(\.value)
+            }
+        let terms = zip(key.parts, literals).map { part, literal in
+            Expression.binary(.equal, .path([.name(Identifier(part.name))]), literal)
         }
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }

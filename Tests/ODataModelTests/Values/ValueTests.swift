@@ -26,6 +26,23 @@ struct ValueTests {
         #expect(ODataDecimal(text) == nil)
     }
 
+    @Test(
+        "ABNF doubleValue: a number may have a plus sign and zeros before it",
+        arguments: [
+            ("+1.5", 1.5), ("007.5", 7.5), ("-007.5", -7.5), ("+00", 0), ("0.25e2", 25), ("-INF", -.infinity),
+        ] as [(String, Double)])
+    func double(text: String, value: Double) throws {
+        #expect(try ODataValue(lexical: text, type: .double) == .double(value))
+        #expect(try ODataValue(lexical: text, type: .single) == .single(Float(value)))
+    }
+
+    @Test(
+        "Text that is no floating-point number is refused",
+        arguments: ["", "+", "-", "--1", "+-1", "-+1", "1.", "+INF"])
+    func notDouble(text: String) {
+        #expect(throws: LexicalError.self) { try ODataValue(lexical: text, type: .double) }
+    }
+
     @Test("A literal is a decimal whatever its size, and none traps")
     func decimalLiterals() {
         #expect(12.5 as ODataDecimal == ODataDecimal("12.5"))
