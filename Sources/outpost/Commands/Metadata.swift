@@ -5,6 +5,7 @@ import ODataCache
 import ODataClient
 import ODataHTTP
 import ODataModel
+import Supportability
 
 /// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {
@@ -104,7 +105,8 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "See what there is: outpost metadata show \(source.shellQuoted)")
+                    advice: "See what there is: outpost metadata show "
+                        + SecretRedaction().redacted(source).shellQuoted)
             }
             if json {
                 print(JSONText(Element(shape)).text)
@@ -402,7 +404,8 @@ extension Connector {
         case 401: throw MetadataError.unauthorized(url: address)
         case 403: throw MetadataError.forbidden(url: address)
         case 404, 410: throw MetadataError.notFound(url: address)
-        default: throw Failure(message: "\(address) answered \(response.status.code).")
+        default:
+            throw Failure(message: "\(SecretRedaction().redacted(address)) answered \(response.status.code).")
         }
     }
 }

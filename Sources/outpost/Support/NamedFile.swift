@@ -25,4 +25,18 @@ enum NamedFile {
                 message: "\(path) cannot be read: \(error.systemReason).", advice: advice, status: .misused)
         }
     }
+
+    /// Reads the password in it, without the line end.
+    ///
+    /// - Throws: ``Failure`` also where it is no text, or empty: an empty password lets everybody in.
+    static func password(in path: String) throws -> String {
+        guard let text = String(validating: try contents(of: path), as: UTF8.self) else {
+            throw Failure(message: "The password file \(path) cannot be read as text.", status: .misused)
+        }
+        let password = text.trimmingCharacters(in: .newlines)
+        guard !password.isEmpty else {
+            throw Failure(message: "The password file \(path) is empty.", status: .misused)
+        }
+        return password
+    }
 }
