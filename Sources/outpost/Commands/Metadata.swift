@@ -245,11 +245,7 @@ struct Metadata: AsyncParsableCommand {
                 Terminal.write(document.bytes + [UInt8(ascii: "\n")])
                 return
             }
-            do {
-                try Data(document.bytes).write(to: URL(fileURLWithPath: output), options: .atomic)
-            } catch {
-                throw Failure(message: "\(output) cannot be written: \(error.systemReason).")
-            }
+            try NamedFile.write(document.bytes, to: output)
             guard json else { return }
             print(
                 JSONText(

@@ -1,4 +1,5 @@
 import Foundation
+import Supportability
 
 /// A file that somebody has named in an argument.
 enum NamedFile {
@@ -23,6 +24,19 @@ enum NamedFile {
         } catch {
             throw Failure(
                 message: "\(path) cannot be read: \(error.systemReason).", advice: advice, status: .misused)
+        }
+    }
+
+    /// Writes it, whole or not at all; a pipe or a device takes the bytes as they come.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        do {
+            switch FileTarget(path) {
+            case .file(let path): try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            case .stream(let path):
+                try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(bytes))
+            }
+        } catch {
+            throw Failure(message: "\(path) cannot be written: \(error.systemReason).")
         }
     }
 
