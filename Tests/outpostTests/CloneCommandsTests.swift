@@ -86,6 +86,25 @@ struct CloneCommandsTests {
         #expect(second.contains("\"updated\"") && second.contains("4711"))
     }
 
+    @Test("watch ends when what it shows cannot be written")
+    func watchUnseen() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let (process, _, errors) = site.tool.process(["watch", clone, "Products(6)"])
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        async let said = Tool.text(errors)
+        try process.run()
+        for _ in 0..<500 where process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let hasEnded = !process.isRunning
+        if !hasEnded { process.terminate() }
+        process.waitUntilExit()
+        let text = await said
+        #expect(hasEnded && process.terminationStatus == 1)
+        #expect(text.contains("The output cannot be written: No space left on device."), "\(text)")
+    }
+
     @Test("a large value that packs a thousandfold is cloned")
     func wellPacked() async throws {
         let site = try Site()

@@ -80,6 +80,41 @@ import Testing
         #expect(!result.errors.contains("hunter2"))
     }
 
+    @Test func `--page-size 0 gives all rows of a metadata document in one page`() async throws {
+        let site = try Site()
+        try """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">
+        <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key>
+        <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Items" EntityType="Shop.Item"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.write(toFile: site.path("model.xml"), atomically: true, encoding: .utf8)
+        let rows = (1...1001).map { "{\"ID\":\($0)}" }.joined(separator: ",")
+        try "{\"Items\":[\(rows)]}".write(toFile: site.path("rows.json"), atomically: true, encoding: .utf8)
+        try await site.serve(path: site.path("model.xml"), "--rows", site.path("rows.json"), "--page-size", "0")
+        let answer = try await Command.curl(site.url + "Items")
+        #expect(answer.contains("\"ID\":1001") && !answer.contains("nextLink"), "\(answer.suffix(200))")
+    }
+
+    @Test("options that what is served has no use for are refused")
+    func useless() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone, "--query", "c=Categories").code == 0)
+        try "<edmx:Edmx/>".write(toFile: site.path("model.xml"), atomically: true, encoding: .utf8)
+        for (path, arguments) in [
+            (clone, ["--rows", "rows.json"]), (clone, ["--track"]), (clone, ["--key", "a=b"]),
+            (site.path("model.xml"), ["--track"]), (site.path("model.xml"), ["--key", "a=b"]),
+            (site.database, ["--rows", "rows.json"]),
+        ] {
+            // At an address that is not this machine's, so that it would end in any case.
+            let result = try await site.tool.run(["serve", path, "--host", "192.0.2.1"] + arguments)
+            #expect(result.code == 2 && result.errors.contains("\(arguments[0]) goes with"), "\(result.errors)")
+        }
+    }
+
     @Test("a password that is empty lets nobody in: the service does not start")
     func emptyPassword() async throws {
         let site = try Site()
