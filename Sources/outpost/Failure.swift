@@ -114,7 +114,7 @@ struct Failure: Error {
         case .invalid: advice = "This is for the people who run the service."
         case .refused: advice = "Give the root of the service; if this is it, ask the people who run it."
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: SecretRedaction().redacted(error.description), advice: advice)
     }
 
     private init(transport error: TransportError) {
@@ -129,7 +129,7 @@ struct Failure: Error {
         case .timedOut, .connectionLost, .truncated:
             advice = "Nothing is lost: run the same command again."
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: SecretRedaction().redacted(error.description), advice: advice)
     }
 
     private init(serving error: ServerStartError) {

@@ -40,11 +40,11 @@ struct CachingTests {
     }
 
     private func client(
-        _ way: any HTTPTransport, metadata: (any MetadataCache)? = nil
+        _ way: any HTTPTransport, metadata: (any MetadataCache)? = nil, options: [String: String] = [:]
     ) throws -> ODataClient {
         try ODataClient(
             serviceRoot: Self.root, transport: way,
-            configuration: ODataClient.Configuration(metadataCache: metadata))
+            configuration: ODataClient.Configuration(options: options, metadataCache: metadata))
     }
 
     @Test("11.1.2 Metadata that did not change do not travel again: ETag, If-None-Match, 304")
@@ -56,6 +56,20 @@ struct CachingTests {
         #expect(way.statuses == [200, 304])
         #expect(way.requests[1].headerFields[.ifNoneMatch]?.isEmpty == false)
         #expect(second.container == first.container)
+    }
+
+    @Test("Metadata that were asked for with one client's options are not those of another")
+    func metadataOfOthers() async throws {
+        let way = try Way(MemoryService())
+        let cache = MemoryMetadataCache()
+        for number in ["100", "200", "100"] {
+            _ = try await client(way, metadata: cache, options: ["sap-client": number]).model
+        }
+        #expect(way.statuses == [200, 200, 304])
+        way.isCut = true
+        await #expect(throws: TransportError.self) {
+            try await self.client(way, metadata: cache, options: ["sap-client": "300"]).model
+        }
     }
 
     @Test("Where the service cannot be reached, the metadata that are kept count; without them it is an error")

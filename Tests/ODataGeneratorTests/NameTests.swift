@@ -70,6 +70,61 @@ struct NameTests {
         }
     }
 
+    @Test(
+        "A type that is called as the parameters of requests are has another name",
+        arguments: ["Element", "Value", "Member"])
+    func parametersOfRequests(name: String) throws {
+        let code = try Documents.code(
+            schema: """
+                <EntityType Name="\(name)"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/></EntityType>
+                <Action Name="Make" IsBound="true"><Parameter Name="it" Type="My.Shop.\(name)"/>
+                <ReturnType Type="My.Shop.\(name)"/></Action>
+                <EntityContainer Name="C"><EntitySet Name="Things" EntityType="My.Shop.\(name)"/></EntityContainer>
+                """)
+        #expect(code.text.contains("struct Shop\(name): "))
+        #expect(code.text.contains("extension EntityRequest where Element == Shop\(name)"))
+        #expect(code.text.contains("-> Shop\(name)?"))
+        #expect(throws: GeneratorError.nameTaken(name, for: "Harbour.Ship")) {
+            try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship": name]))
+        }
+    }
+
+    @Test("A word of the language is a name for a property, and not for a type")
+    func keywords() throws {
+        #expect(throws: GeneratorError.illegalName("class", for: "Harbour.Ship")) {
+            try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship": "class"]))
+        }
+        let code = try Documents.code("harbour.xml", GeneratorConfiguration(names: ["Harbour.Ship/Name": "class"]))
+        #expect(code.text.contains("var `class`: String?"))
+    }
+
+    @Test("A collection of bytes is given member by member, and not as a binary value")
+    func bytes() throws {
+        let code = try Documents.code(
+            schema: """
+                <Action Name="Send"><Parameter Name="few" Type="Collection(Edm.Byte)" Nullable="false"/>
+                <Parameter Name="more" Type="Collection(Edm.Byte)" Nullable="false">
+                <Annotation Term="Org.OData.Core.V1.OptionalParameter"><Record/></Annotation></Parameter>
+                <Parameter Name="data" Type="Edm.Binary" Nullable="false"/></Action>
+                <EntityContainer Name="C"><ActionImport Name="Send" Action="My.Shop.Send"/></EntityContainer>
+                """)
+        #expect(code.text.contains("few: [UInt8], "))
+        #expect(code.text.contains(#"odataCall.setMembers("few", few)"#))
+        #expect(code.text.contains(#"odataCall.setOptionalMembers("more", more)"#))
+        #expect(code.text.contains(#"odataCall.set("data", data)"#))
+    }
+
+    @Test("Types that derive from each other, as many as a document may have, end no process")
+    func deepInheritance() throws {
+        var schema = """
+            <EntityType Name="T0"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Things" EntityType="My.Shop.T0"/></EntityContainer>
+            """
+        for number in 1..<8000 { schema += "<EntityType Name=\"T\(number)\" BaseType=\"My.Shop.T\(number - 1)\"/>" }
+        let code = try Documents.code(schema: schema, GeneratorConfiguration(sets: ["Things"], files: 1))
+        #expect(code.structuredTypes == 8000)
+    }
+
     @Test("Names that the configuration gives come first, and illegal or taken ones are refused")
     func overrides() throws {
         let names = [

@@ -314,6 +314,32 @@ struct StoredLogTests {
         #expect(throws: StoredLogError.self) { try log.export(to: "/proc/none/export.gz", isPacked: true) }
     }
 
+    @Test("An export goes through links to the file, and into pipes and devices, which stay what they are")
+    func exportElsewhere() throws {
+        let folder = LogFolder()
+        let log = try StoredLog(folder: folder.path)
+        try log.append(record("a", .error))
+        let text = try log.text()
+        for (link, target) in [("link", "file"), ("dangling", "none yet")] {
+            let (link, file) = (folder.path + "/" + link, folder.path + "/" + target)
+            if target == "file" { try Data("older".utf8).write(to: URL(fileURLWithPath: file)) }
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            try log.export(to: link)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+        }
+        let pipe = folder.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try log.export(to: pipe)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(reader, &bytes, bytes.count)
+        #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == text)
+        var status = stat()
+        #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test("Entries that a user picked are exported alone, with the header")
     func picked() throws {
         let folder = LogFolder()

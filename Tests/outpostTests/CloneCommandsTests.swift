@@ -86,6 +86,65 @@ struct CloneCommandsTests {
         #expect(second.contains("\"updated\"") && second.contains("4711"))
     }
 
+    @Test("members of enumerations are given by their names, flags with commas, what is none with what there is")
+    func enumerations() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="N">
+        <EnumType Name="Kind"><Member Name="Hall"/><Member Name="Office"/></EnumType>
+        <EnumType Name="Flags" IsFlags="true"><Member Name="A" Value="1"/><Member Name="B" Value="2"/></EnumType>
+        <EntityType Name="Room"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Kind" Type="N.Kind"/><Property Name="Flags" Type="N.Flags"/>
+        <Property Name="Tags" Type="Collection(Edm.String)"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Rooms" EntityType="N.Room"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.write(toFile: site.path("model.xml"), atomically: true, encoding: .utf8)
+        try #"{"Rooms":[{"ID":1}]}"#.write(toFile: site.path("rows.json"), atomically: true, encoding: .utf8)
+        try await site.serve(path: site.path("model.xml"), "--rows", site.path("rows.json"))
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        for (arguments, kind, flags) in [
+            (["Kind=Office", "Flags=B"], "Office", "B"), (["Kind=0", "Flags=A,B"], "Hall", "A,B"),
+            ([#"Kind="Office""#, #"Flags="A""#], "Office", "A"),
+        ] {
+            let updated = try await tool.run(["update", clone, "Rooms(1)"] + arguments)
+            #expect(updated.code == 0, "\(updated.errors)")
+            let room = try await tool.run("query", clone, "Rooms(1)", "--json")
+            let object = try JSONSerialization.jsonObject(with: Data(room.output.utf8)) as? [String: Any]
+            #expect(object?["Kind"] as? String == kind && object?["Flags"] as? String == flags, "\(room.output)")
+        }
+        #expect(try await tool.run("create", clone, "Rooms", "ID=2", "Kind=Hall").code == 0)
+        #expect(try await tool.run("push", clone).code == 0)
+        for (argument, words) in [
+            ("Kind=Ofice", "Did you mean Office?"), ("Kind=Xyz", "Its members are Hall, Office."),
+            ("Kind=Hall,Office", "Its members are Hall, Office."), ("Tags=a", "It is given as JSON."),
+        ] {
+            let refused = try await tool.run("update", clone, "Rooms(1)", argument)
+            #expect(refused.code == 1 && refused.errors.contains(words), "\(argument): \(refused.errors)")
+        }
+    }
+
+    @Test("watch ends when what it shows cannot be written")
+    func watchUnseen() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        let (process, _, errors) = site.tool.process(["watch", clone, "Products(6)"])
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        async let said = Tool.text(errors)
+        try process.run()
+        for _ in 0..<500 where process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let hasEnded = !process.isRunning
+        if !hasEnded { process.terminate() }
+        process.waitUntilExit()
+        let text = await said
+        #expect(hasEnded && process.terminationStatus == 1)
+        #expect(text.contains("The output cannot be written: No space left on device."), "\(text)")
+    }
+
     @Test("a large value that packs a thousandfold is cloned")
     func wellPacked() async throws {
         let site = try Site()

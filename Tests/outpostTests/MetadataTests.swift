@@ -54,6 +54,29 @@ struct MetadataTests {
         #expect(old.errors.contains("The enumeration type S.Kind"))
     }
 
+    @Test("convert writes through links and into pipes, which stay what they are")
+    func output() async throws {
+        let model = try write("model.xml", Self.model)
+        let (link, file, pipe) = (site.path("link"), site.path("file"), site.path("pipe"))
+        try Data("older".utf8).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
+        let linked = try await tool.run("metadata", "convert", model, "--to", "json", "--output", link)
+        #expect(linked.code == 0, "\(linked.errors)")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "file")
+        let document = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(document.contains("\"Rooms\""))
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let piped = try await tool.run("metadata", "convert", model, "--to", "json", "--output", pipe)
+        #expect(piped.code == 0, "\(piped.errors)")
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(reader, &bytes, bytes.count)
+        #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == document)
+        var status = stat()
+        #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test("diff tells whether clients can go on, by its exit code too")
     func diff() async throws {
         let base = try write("base.xml", Self.model)

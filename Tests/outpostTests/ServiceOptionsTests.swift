@@ -33,7 +33,7 @@ struct ServiceOptionsTests {
                 request.headerFields[HTTPField.Name("X-Tenant") ?? .accept] == "blue"
                 && request.headerFields[.acceptLanguage] == "de-AT"
             let path = request.path ?? ""
-            guard isComplete, path.contains("$metadata") || path.contains("sap-client=100") else {
+            guard isComplete, path.contains("sap-client=100") else {
                 return (HTTPResponse(status: .badRequest), ByteStream([]))
             }
             var response = HTTPResponse(status: .ok)
@@ -65,6 +65,69 @@ struct ServiceOptionsTests {
         #expect(refused.code == 1)
         #expect(!refused.errors.contains("s3cret"))
         await server.stop()
+    }
+
+    @Test(
+        "metadata and generate reach a service as all commands do",
+        arguments: [
+            ["metadata", "show"], ["metadata", "validate"], ["metadata", "convert", "--to", "json"], ["generate"],
+        ])
+    func documents(command: [String]) async throws {
+        let site = try Site()
+        let file = site.path("token")
+        try Data("s3cret-token\n".utf8).write(to: URL(fileURLWithPath: file))
+        let server = try await serve(token: "s3cret-token", seen: Asked())
+        let output = command == ["generate"] ? ["--output", site.path("code")] : []
+        for address in [server.url, server.url + "$metadata", server.url + "?sap-client=100"] {
+            let result = try await site.tool.run(
+                command + [address] + output + [
+                    "--token-file", file, "--header", "X-Tenant: blue", "--option", "sap-client=100",
+                    "--service-language", "de-AT", "--trace", "medium",
+                ])
+            #expect(result.code == 0, "\(address): \(result.errors)")
+            #expect(result.errors.contains("GET /$metadata"), "\(result.errors)")
+            #expect(!result.errors.contains("s3cret") && !result.errors.contains("blue"), "\(result.errors)")
+        }
+        await server.stop()
+    }
+
+    @Test("what is sent with every request goes to the host that was named, and to none that its metadata name")
+    func otherHosts() async throws {
+        let site = try Site()
+        let seen = Asked()
+        let other = try await ODataServer { request, _ in
+            seen.requests.withLock { $0.append(request) }
+            var response = HTTPResponse(status: .ok)
+            response.headerFields[.contentType] = "application/xml"
+            return (response, ByteStream(Array(Self.metadata.replacing("Shop", with: "Other").utf8)))
+        }.start()
+        let text = Self.metadata.replacing(
+            "<edmx:DataServices>",
+            with: "<edmx:Reference Uri=\"\(other.url)other.xml\"><edmx:Include Namespace=\"Other\"/></edmx:Reference>"
+                + "<edmx:DataServices>")
+        let file = site.path("shop.xml")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        let named = try await ODataServer { request, _ in
+            var response = HTTPResponse(status: .ok)
+            response.headerFields[.contentType] = "application/xml"
+            return (response, ByteStream(Array(text.utf8)))
+        }.start()
+        let password = site.path("password")
+        try Data("s3cret".utf8).write(to: URL(fileURLWithPath: password))
+        for source in [file, named.url] {
+            let result = try await site.tool.run(
+                "metadata", "validate", source, "--references", "--no-cache", "--header", "X-Api-Key: k", "--option",
+                "sap-client=100", "--user", "ann", "--password-file", password)
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        await named.stop()
+        await other.stop()
+        let requests = seen.requests.withLock { $0 }
+        #expect(requests.map(\.path) == ["/other.xml", "/other.xml"])
+        for request in requests {
+            #expect(request.headerFields[.authorization] == nil)
+            #expect(request.headerFields[HTTPField.Name("X-Api-Key") ?? .accept] == nil)
+        }
     }
 
     @Test(

@@ -54,6 +54,48 @@ struct VaultTests {
         #expect(try await tool.run("vault", "open", "machine").code == 1)
     }
 
+    @Test("Passwords and values come from pipes as well as from files")
+    func pipes() async throws {
+        let site = try Site()
+        let password = try file(site, "password", "first 1")
+        #expect(try await site.tool.run("vault", "create", "login", "--password-file", password).code == 0)
+        let (process, output, errors) = site.tool.process([])
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c",
+            """
+            printf %s s3cret | "$0" vault set login token --value-file /dev/stdin --password-file <(echo 'first 1') &&
+            "$0" vault get login token --password-file <(echo 'first 1')
+            """, Tool.executable.path,
+        ]
+        try process.run()
+        async let error = Tool.text(errors)
+        let (shown, said) = await (Tool.text(output), error)
+        #expect(shown == "s3cret", "\(said)")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test("Who ends the input in place of a secret ends the command, shows nothing and keeps what there was")
+    func endOfInput() async throws {
+        let site = try Site()
+        let tool = site.tool
+        let former = try file(site, "value", "former")
+        #expect(try await tool.run("vault", "create", "machine", "--no-password").code == 0)
+        #expect(try await tool.run("vault", "set", "machine", "token", "--value-file", former).code == 0)
+        let terminal = try PseudoTerminal()
+        let result = try await tool.run("vault", "set", "machine", "token", at: terminal) { process in
+            for _ in 0..<500 where terminal.echoes { try await Task.sleep(for: .milliseconds(20)) }
+            terminal.type("\u{4}")
+            for _ in 0..<500 where process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+            // What goes on is asked for nothing more.
+            if process.isRunning { process.terminate() }
+        }
+        #expect(result.code == 1 && result.errors.contains("The input ended"), "\(result.errors)")
+        #expect(terminal.echoes)
+        #expect(try await tool.run("vault", "get", "machine", "token").output == "former")
+    }
+
     @Test("rekey: a new key in the vault, a key file, a key in the vault again; the store is not rewritten")
     func rekey() async throws {
         let site = try Site()

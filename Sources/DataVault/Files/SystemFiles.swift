@@ -100,15 +100,28 @@ package struct SystemFiles: FileLayer {
     package func lock(_ path: String) throws(DataVaultError) -> FileLock? {
         // `flock` belongs to the open file and not to the process: two vaults in one process exclude each
         // other as two processes do, and closing another descriptor of the file releases nothing.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system(operation: "locking", path: path, code: errno) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock { close(descriptor) } }
-        let code = errno
-        close(descriptor)
-        guard code == EWOULDBLOCK || code == EINTR else {
-            throw .system(operation: "locking", path: path, code: code)
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .system(operation: "locking", path: path, code: errno) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                close(descriptor)
+                guard code == EWOULDBLOCK || code == EINTR else {
+                    throw .system(operation: "locking", path: path, code: code)
+                }
+                return nil
+            }
+            // Who had the lock may have removed the file meanwhile: whoever comes next would make another.
+            if Self.isAt(path, descriptor) { return FileLock { close(descriptor) } }
+            close(descriptor)
         }
-        return nil
+    }
+
+    /// Whether a file is still the one that its path leads to.
+    private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
+        var (ours, theirs) = (stat(), stat())
+        guard fstat(descriptor, &ours) == 0, stat(path, &theirs) == 0 else { return false }
+        return ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev
     }
 }
 

@@ -60,6 +60,23 @@ extension MemoryEntityCache {
         return true
     }
 
+    /// Takes an entity away that the app deletes, before the service has accepted it.
+    ///
+    /// - Returns: The entity as the service had given it, for ``putBack(_:in:)``; `nil` where there is none, which then stays
+    ///   as it is shown.
+    func withdraw(_ key: EntityKey, from collection: String) -> CachedEntity? {
+        guard let entry = contents[collection]?.peek(key), entry.state == .server else { return nil }
+        remove([key], from: collection)
+        return entry
+    }
+
+    /// Shows an entity again whose deletion the service has refused, unless it was read anew meanwhile.
+    func putBack(_ entry: CachedEntity, in collection: String) {
+        guard let key = entry.entity.key, contents[collection]?.peek(key) == nil else { return }
+        // A cache that is full by now goes without it.
+        try? put([entry], in: collection, cause: .reverted)
+    }
+
     /// The changes of the app in a collection.
     public func changedEntries(of collection: String) -> [CachedEntity] {
         entries(of: collection).filter { $0.state != .server }

@@ -25,7 +25,8 @@ public struct CachedMetadata: Hashable, Sendable, Codable {
 /// Keeps the metadata of services, so that a client need not read them anew each time it starts; an app's own takes
 /// the place of ours.
 public protocol MetadataCache: Sendable {
-    /// What is kept for the root of a service; `nil` for nothing, or for what can no longer be read.
+    /// What is kept for the root of a service, with the custom options of every request behind it where there are any;
+    /// `nil` for nothing, or for what can no longer be read.
     func metadata(of serviceRoot: String) async -> CachedMetadata?
     /// Keeps a document; `nil` forgets it. A cache that cannot keep it does without.
     func setMetadata(_ metadata: CachedMetadata?, of serviceRoot: String) async

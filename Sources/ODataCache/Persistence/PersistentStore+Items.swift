@@ -64,6 +64,11 @@ extension PersistentStore {
     // MARK: Writing
 
     func keep(_ bytes: [UInt8], _ header: ItemHeader) async throws(PersistenceError) {
+        try await publish(try draft(header, bytes), header)
+    }
+
+    /// An item that is complete, but for its name.
+    private func draft(_ header: ItemHeader, _ bytes: [UInt8]) throws(PersistenceError) -> Draft {
         try check(header.name)
         guard bytes.count <= limits.valueBytes else {
             throw .tooLarge(name: header.name, bytes: bytes.count, limit: limits.valueBytes)
@@ -76,7 +81,7 @@ extension PersistentStore {
             discard(draft)
             throw error
         }
-        try await publish(draft, header)
+        return draft
     }
 
     func draft(_ header: ItemHeader, _ opened: OpenedStore? = nil) throws(PersistenceError) -> Draft {
@@ -147,19 +152,21 @@ extension PersistentStore {
     func remove(_ header: ItemHeader) async throws(PersistenceError) -> Bool {
         try check(header.name)
         guard try open() != nil else { return false }
-        return try await withLock { () throws(PersistenceError) -> Bool in
-            guard let opened = try open() else { return false }
-            var wasThere = false
-            for file in candidates(header, opened) {
-                do throws(DataVaultError) {
-                    if try files.remove(folder + "/" + file) { wasThere = true }
-                } catch {
-                    throw PersistenceError(error)
-                }
+        return try await withLock { () throws(PersistenceError) -> Bool in try removeLocked(header) }
+    }
+
+    private func removeLocked(_ header: ItemHeader) throws(PersistenceError) -> Bool {
+        guard let opened = try open() else { return false }
+        var wasThere = false
+        for file in candidates(header, opened) {
+            do throws(DataVaultError) {
+                if try files.remove(folder + "/" + file) { wasThere = true }
+            } catch {
+                throw PersistenceError(error)
             }
-            if wasThere { try sync() }
-            return wasThere
         }
+        if wasThere { try sync() }
+        return wasThere
     }
 
     func names(inSpace space: String) throws(PersistenceError) -> [String] {
@@ -191,6 +198,33 @@ extension PersistentStore {
     }
 
     // MARK: One at a time
+
+    /// Does several things while no other object or process changes the store: whoever comes next finds all of them done.
+    ///
+    /// - Parameter body: reads as everybody does, and changes by ``putLocked(_:for:)`` and ``removeLocked(_:)``.
+    func exclusively(
+        _ body: @Sendable (isolated PersistentStore) throws(PersistenceError) -> Void
+    ) async throws(PersistenceError) {
+        _ = try openOrMake()
+        try await withLock { () throws(PersistenceError) in try body(self) }
+    }
+
+    /// Keeps a value, under the lock.
+    func putLocked(_ value: some Encodable, for name: String) throws(PersistenceError) {
+        let header = ItemHeader(kind: .value, name: name)
+        let draft = try draft(header, encoded(value, for: name))
+        do throws(PersistenceError) {
+            try rename(draft, header, draft.opened)
+        } catch {
+            discard(draft)
+            throw error
+        }
+    }
+
+    /// Removes an item, under the lock.
+    func removeLocked(_ name: String) throws(PersistenceError) {
+        _ = try removeLocked(ItemHeader(kind: .bytes, name: name))
+    }
 
     /// Does something while no other object or process changes the store.
     func withLock<Result: Sendable>(

@@ -97,13 +97,16 @@ public actor PersistentStore {
     ///
     /// - Throws: ``PersistenceError``.
     public func put(_ value: some Encodable & Sendable, for name: String) async throws(PersistenceError) {
-        let bytes: Data
+        try await keep(try encoded(value, for: name), ItemHeader(kind: .value, name: name))
+    }
+
+    /// The bytes of a value.
+    func encoded(_ value: some Encodable, for name: String) throws(PersistenceError) -> [UInt8] {
         do {
-            bytes = try JSONEncoder().encode(value)
+            return Array(try JSONEncoder().encode(value))
         } catch {
             throw .unencodable(name: name)
         }
-        try await keep(Array(bytes), ItemHeader(kind: .value, name: name))
     }
 
     /// A value; `nil` when there is no item of that name.

@@ -219,7 +219,7 @@ public struct CachingProvider: ODataProvider {
                 await cache.remove([key], from: set)
             } else if case .entity(var entity) = response.body {
                 if entity.control.etag == nil { entity.control.etag = response.etag }
-                if shown, let cache = cache as? MemoryEntityCache {
+                if case .update = shown, let cache = cache as? MemoryEntityCache {
                     try await cache.confirm(key, in: set, as: entity)
                 } else {
                     try await keep([entity], in: set)
@@ -230,20 +230,46 @@ public struct CachingProvider: ODataProvider {
             }
             return response
         } catch {
-            if shown, let cache = cache as? MemoryEntityCache { await cache.revert(key, in: set) }
-            // Somebody else changed it: what the cache has is no longer so.
-            if let error = error as? ODataError, error.status == 412 { await cache.remove([key], from: set) }
+            if let error = error as? ODataError, [404, 410, 412].contains(error.status) {
+                // Somebody else changed or deleted it: what the cache has is no longer so.
+                await cache.remove([key], from: set)
+            } else {
+                await takeBack(shown, set, key)
+            }
             throw error
         }
     }
 
+    /// What the cache shows of a change before the service has it.
+    private enum Shown {
+        case nothing
+        case update
+        /// The entity was this.
+        case deletion(CachedEntity)
+    }
+
     /// Shows a change before the service has it.
-    private func show(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> Bool {
-        guard showsChangesAtOnce, let cache = cache as? MemoryEntityCache, case .entity(let patch) = request.body,
-            request.method == .update, let old = await cache.entity(key, in: set)
-        else { return false }
+    private func show(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> Shown {
+        guard showsChangesAtOnce, let cache = cache as? MemoryEntityCache else { return .nothing }
+        if request.method == .delete {
+            return await cache.withdraw(key, from: set).map { .deletion($0) } ?? .nothing
+        }
+        guard case .entity(let patch) = request.body, request.method == .update,
+            let old = await cache.entity(key, in: set)
+        else { return .nothing }
         // A cache that is full of changes shows no more of them.
-        return (try? await cache.change(old.updated(with: patch), in: set, state: .optimistic)) != nil
+        let isShown = (try? await cache.change(old.updated(with: patch), in: set, state: .optimistic)) != nil
+        return isShown ? .update : .nothing
+    }
+
+    /// Shows what the service had said before a change that it has refused.
+    private func takeBack(_ shown: Shown, _ set: String, _ key: EntityKey) async {
+        guard let cache = cache as? MemoryEntityCache else { return }
+        switch shown {
+        case .nothing: break
+        case .update: await cache.revert(key, in: set)
+        case .deletion(let entry): await cache.putBack(entry, in: set)
+        }
     }
 
     private func forgetEverything() async {

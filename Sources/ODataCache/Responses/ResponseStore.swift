@@ -57,7 +57,8 @@ public actor MemoryResponseStore: ResponseStore {
 /// let cache = ResponseCache(store: PersistentResponseStore(store))
 /// ```
 ///
-/// It knows what it has by an index that is an item too; a damaged index is made anew from nothing.
+/// It knows what it has by an index that is an item too, and changes with it: objects and processes that share a folder
+/// know what the others keep. A damaged index is made anew from nothing.
 public actor PersistentResponseStore: ResponseStore {
     /// The most bytes of all responses, as they are before they are encrypted.
     public let capacity: Int
@@ -93,37 +94,45 @@ public actor PersistentResponseStore: ResponseStore {
 
     /// Keeps responses.
     public func setResponses(_ new: [StoredResponse], for url: String) async {
-        var index = await index()
-        index.entries[url] = nil
+        let (capacity, name) = (capacity, Self.name(url))
         let bytes = new.reduce(0) { $0 + $1.body.count + 1024 }
-        if new.isEmpty || bytes > capacity {
-            _ = try? await store.remove(Self.name(url))
-        } else {
-            // A URL that is too long for a name is not kept.
-            guard (try? await store.put(new, for: Self.name(url))) != nil else { return }
-            index.entries[url] = Index.Entry(bytes: bytes, used: Date())
+        // A URL that is too long for a name is not kept.
+        let isKept = !new.isEmpty && bytes <= capacity && name.utf8.count <= store.limits.nameBytes
+        try? await store.exclusively { store throws(PersistenceError) in
+            var index = Self.index(of: store)
+            index.entries[url] = isKept ? Index.Entry(bytes: bytes, used: Date()) : nil
+            if !isKept { try store.removeLocked(name) }
+            while index.bytes > capacity, let oldest = index.entries.min(by: { $0.value.used < $1.value.used })?.key {
+                index.entries[oldest] = nil
+                try store.removeLocked(Self.name(oldest))
+            }
+            // The index first: what it does not know would be answered for ever.
+            try store.putLocked(index, for: Self.indexName)
+            if isKept { try store.putLocked(new, for: name) }
         }
-        while index.bytes > capacity, let oldest = index.entries.min(by: { $0.value.used < $1.value.used })?.key {
-            index.entries[oldest] = nil
-            _ = try? await store.remove(Self.name(oldest))
-        }
-        try? await store.put(index, for: Self.indexName)
     }
 
     /// Removes what begins with a text.
     public func removeResponses(withPrefix prefix: String) async {
-        var index = await index()
-        for url in index.entries.keys where url.hasPrefix(prefix) {
-            index.entries[url] = nil
-            _ = try? await store.remove(Self.name(url))
+        try? await store.exclusively { store throws(PersistenceError) in
+            var index = Self.index(of: store)
+            for url in index.entries.keys where url.hasPrefix(prefix) {
+                index.entries[url] = nil
+                try store.removeLocked(Self.name(url))
+            }
+            try store.putLocked(index, for: Self.indexName)
         }
-        try? await store.put(index, for: Self.indexName)
     }
 
     /// Removes all responses; other things in the store stay.
     public func removeAll() async { await removeResponses(withPrefix: "") }
 
-    private func index() async -> Index {
-        (try? await store.value(Index.self, for: Self.indexName)) ?? Index()
+    private static func index(of store: isolated PersistentStore) -> Index {
+        if let index = try? store.value(Index.self, for: indexName) { return index }
+        // Nobody knows of what there is otherwise.
+        for name in (try? store.names()) ?? [] where name.hasPrefix(Self.name("")) {
+            try? store.removeLocked(name)
+        }
+        return Index()
     }
 }

@@ -1,6 +1,7 @@
 import ODataCache
 import ODataHTTP
 import ODataModel
+import ODataQuery
 import ODataService
 
 extension ODataClient {
@@ -17,7 +18,8 @@ extension ODataClient {
         public var maxResponseSize: Int
         /// Header fields for every request.
         public var headers: [String: String]
-        /// Custom query options for every request that is no link of the service, such as `sap-client`.
+        /// Custom query options for every request that is no link of the service, such as `sap-client`; for that of the
+        /// metadata too.
         public var options: [String: String]
         /// The language of texts and messages: a tag such as `de-AT` (RFC 5646), sent as `Accept-Language`.
         public var language: String?
@@ -97,15 +99,29 @@ extension ODataClient {
         func completed(_ request: ODataRequest) -> ODataRequest {
             guard request.link == nil else { return request }
             var request = request
+            let given = request.url.options.custom
+            request.url.options.custom += allOptions.filter { option in !given.contains { $0.name == option.name } }
+            return request
+        }
+
+        /// The address of a document with the options that go with every request.
+        func completed(_ url: String) -> String {
+            let address = String(url.prefix { $0 != "#" })
+            let query = address.firstIndex(of: "?").map { address[address.index(after: $0)...] }
+            let given = Set((query ?? "").split(separator: "&").map { String($0.prefix { $0 != "=" }) })
+            var options = QueryOptions()
+            options.custom = allOptions.filter { !given.contains($0.name) }
+            guard !options.custom.isEmpty else { return url }
+            return "\(address)\(query == nil ? "?" : "&")\(options.urlEncoded())"
+        }
+
+        /// The options that go with every request, in a fixed order.
+        private var allOptions: [QueryOptions.CustomOption] {
             var all = options
             if sendsLanguageOption, let language {
                 all["sap-language"] = all["sap-language"] ?? language.prefix { $0 != "-" }.uppercased()
             }
-            for (name, value) in all.sorted(by: { $0.key < $1.key })
-            where !request.url.options.custom.contains(where: { $0.name == name }) {
-                request.url.options.custom.append(.init(name: name, value: value))
-            }
-            return request
+            return all.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }
         }
     }
 }

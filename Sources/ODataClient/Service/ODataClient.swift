@@ -122,7 +122,8 @@ public final class ODataClient: ODataProvider {
     }
 
     private func loadMetadata() async throws -> EntityDataModel {
-        let root = serviceRoot.url(for: "")
+        // Each client or language that is asked for by an option has metadata of its own.
+        let root = configuration.completed(serviceRoot.url(for: ""))
         guard let cache = configuration.metadataCache, let known = await cache.metadata(of: root) else {
             return try await readMetadata(root, nil)
         }
@@ -138,8 +139,7 @@ public final class ODataClient: ODataProvider {
     /// Reads the metadata, unless the service says that what is known is still so.
     private func readMetadata(_ root: String, _ known: CachedMetadata?) async throws -> EntityDataModel {
         let url = serviceRoot.url(for: configuration.metadataURL)
-        var message = try serviceRoot.request(.get, url: url)
-        message.headerFields[.accept] = "application/xml"
+        var message = try documentRequest(url, accept: "application/xml")
         // Either generation of services finds what it knows.
         message.headerFields[.odataMaxVersion] = ODataVersion.v401.rawValue
         message.headerFields[.maxDataServiceVersion] = ODataVersion.v3.rawValue
@@ -173,6 +173,30 @@ public final class ODataClient: ODataProvider {
             configuration.diagnostics.log(error, message, id: id)
             throw error
         }
+    }
+
+    /// Reads a document as this client's requests are sent. Its address may be anywhere: credentials, and the fields and
+    /// options of every request, go to the service's own origin alone.
+    ///
+    /// - Parameter limit: The most bytes.
+    /// - Returns: the bytes where there was success, and else none.
+    /// - Throws: ``TransportError``; ``ODataError`` with status 413 beyond the limit.
+    package func document(at url: String, accept: String, limit: Int) async throws -> (HTTPResponse, [UInt8]) {
+        let message = try documentRequest(url, accept: accept)
+        let recorder = recorder(message)
+        defer { recorder?.finish() }
+        let (response, stream, _) = try await send(message, body: nil, TransferOptions(), recorder)
+        guard response.status.kind == .successful else { return (response, []) }
+        return (response, try await stream.collect(limit: limit))
+    }
+
+    private func documentRequest(_ url: String, accept: String) throws -> HTTPRequest {
+        var message = try serviceRoot.request(.get, url: url)
+        if serviceRoot.isSameOrigin(message) {
+            message = try serviceRoot.request(.get, url: configuration.completed(url))
+        }
+        message.headerFields[.accept] = accept
+        return message
     }
 
     // MARK: Requests

@@ -88,13 +88,15 @@ struct NameTable {
     }
 
     private mutating func nameTypes(_ model: EntityDataModel, _ subset: ModelSubset) throws(GeneratorError) {
-        let reserved = ReservedNames.swiftTypes.union(ReservedNames.libraryTypes).union(["Paths"])
+        let reserved = ReservedNames.swiftTypes.union(ReservedNames.libraryTypes).union(ReservedNames.nestedTypes)
         var scope = NameScope(reserved: SwiftName.cannotBeQuoted)
         service = scope.name("\(prefix)Service", reserved: reserved)
         metadata = scope.name("\(prefix)Metadata", reserved: reserved)
         let names = (subset.structuredTypes + subset.enumTypes).sorted { $0.description < $1.description }
         for name in names {
             guard let override = overrides[name.description] else { continue }
+            // It is a part of other names, which no backticks can stand in.
+            guard !SwiftName.keywords.contains(override) else { throw .illegalName(override, for: name.description) }
             guard !reserved.contains(override), scope.take(override) else {
                 throw .nameTaken(override, for: name.description)
             }
@@ -124,16 +126,22 @@ struct NameTable {
 
     /// Names the properties of a type after those of its base types, whose names it has too.
     private mutating func nameProperties(of name: QualifiedName, _ model: EntityDataModel) throws(GeneratorError) {
-        guard members[name] == nil, let type = model.structuredType(name) else { return }
-        var inherited: [String: String] = [:]
-        if let base = type.baseType {
-            try nameProperties(of: base, model)
-            inherited = members[base] ?? [:]
+        // A loop: a document may have a type derive from as many as it likes.
+        var line: [StructuredType] = []
+        var next: QualifiedName? = name
+        while let name = next, members[name] == nil, let type = model.structuredType(name) {
+            line.append(type)
+            next = type.baseType
         }
-        var scope = NameScope()
-        for taken in inherited.values { _ = scope.take(taken) }
-        let own = (type.properties.map(\.name) + type.navigationProperties.map(\.name)).filter { inherited[$0] == nil }
-        members[name] = inherited.merging(try named(own, of: name, &scope, ReservedNames.members)) { first, _ in first }
+        for type in line.reversed() {
+            let inherited = type.baseType.flatMap { members[$0] } ?? [:]
+            var scope = NameScope()
+            for taken in inherited.values { _ = scope.take(taken) }
+            let own = (type.properties.map(\.name) + type.navigationProperties.map(\.name))
+                .filter { inherited[$0] == nil }
+            let given = try named(own, of: type.name, &scope, ReservedNames.members)
+            members[type.name] = inherited.merging(given) { first, _ in first }
+        }
     }
 
     private func named(

@@ -35,6 +35,10 @@ enum ReservedNames {
     /// What the bodies of generated methods use.
     static let parameters: Set<String> = ["odataCall", "odataService"]
 
+    /// What types are called within the structures and extensions that are generated: the paths of a structure, and the
+    /// parameters of the requests that are extended.
+    static let nestedTypes: Set<String> = ["Element", "Member", "Paths", "Value"]
+
     /// Types of Swift and Foundation that generated code uses, or that its user would miss.
     static let swiftTypes: Set<String> = [
         "Any", "AnyObject", "Array", "AsyncSequence", "AsyncStream", "Bool", "Bundle", "CGFloat", "Calendar",

@@ -102,15 +102,19 @@ struct ModelSubset {
     }
 
     private mutating func addWithDerived(_ name: QualifiedName) {
-        add(name)
-        for derived in model.derivedTypes(of: name) { addWithDerived(derived) }
+        var waiting = [name]
+        while let next = waiting.popLast() {
+            add(next)
+            waiting += model.derivedTypes(of: next)
+        }
     }
 
     private mutating func followAll() {
         while let name = waiting.popLast() {
             guard let type = model.structuredType(name) else { continue }
             if let base = type.baseType { add(base) }
-            if type.kind == .complex { addWithDerived(name) }
+            // What derives from those follows when it is their turn.
+            if type.kind == .complex { for derived in model.derivedTypes(of: name) { add(derived) } }
             for property in type.properties { add(property.type) }
             for property in type.navigationProperties {
                 switch configuration.navigation {

@@ -159,10 +159,12 @@ extension Translator {
             let isOptional = parameter.annotation("Org.OData.Core.V1.OptionalParameter") != nil
             let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, parameter.facets)
             var type = swiftType(parameter.type.element)
+            // An array of bytes is a binary value otherwise.
+            let hasMembers = hasNullMembers || parameter.type.isCollection && type == "UInt8"
             if parameter.type.isCollection { type = "[\(type)\(hasNullMembers ? "?" : "")]" }
             if isOptional || parameter.isNullable && !parameter.type.isCollection { type += "?" }
             parameters.append(.init(name: swiftNames[index], type: type, defaultValue: isOptional ? "nil" : nil))
-            let setter = "set\(isOptional ? "Optional" : "")\(hasNullMembers ? "Members" : "")"
+            let setter = "set\(isOptional ? "Optional" : "")\(hasMembers ? "Members" : "")"
             body.append(
                 "odataCall.\(setter)(\(Self.literal(parameter.name)), \(SwiftName.quoted(swiftNames[index])))")
         }

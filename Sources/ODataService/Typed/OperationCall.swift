@@ -69,15 +69,15 @@ public struct OperationCall: Sendable {
         if let value { set(name, value) }
     }
 
-    /// Gives a parameter that is a collection with null members its value.
+    /// Gives a parameter that is a collection with null members, or one of bytes, its value.
     public mutating func setMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]) {
         let given = ODataValue.collection(members.map { $0?.odataValue ?? .null })
         let argument = Self.json(given, of: [Member].self) ?? .literal(Literal(.null))
         parameters.append(Parameter(name: name, value: given, argument: argument))
     }
 
-    /// Gives a parameter that is a collection with null members, and that may be left out, its value; `nil` leaves it
-    /// out.
+    /// Gives a parameter that is a collection with null members, or one of bytes, and that may be left out, its value;
+    /// `nil` leaves it out.
     public mutating func setOptionalMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]?) {
         if let members { setMembers(name, members) }
     }

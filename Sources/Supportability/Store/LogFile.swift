@@ -20,6 +20,13 @@ final class LogFile: Sendable {
         guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
     }
 
+    /// Opens a pipe or a device for writing, also through a link, as `/dev/stdout` is.
+    init(streamAt path: String) throws(StoredLogError) {
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        self.path = path
+        guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
+    }
+
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// The size in bytes.

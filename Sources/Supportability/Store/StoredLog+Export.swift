@@ -10,7 +10,8 @@ extension StoredLog {
         try text(try read(query).records, formatter)
     }
 
-    /// Writes the log as text to a file that only its owner can read, in the place of one of that name.
+    /// Writes the log as text to a file that only its owner can read, in the place of one of that name. A link leads to
+    /// the file that is replaced; a pipe or a device takes the text and stays.
     ///
     /// - Parameter isPacked: whether the file is packed with gzip (RFC 1952).
     /// - Throws: ``StoredLogError``: `busy`, `system`.
@@ -28,8 +29,13 @@ extension StoredLog {
         isPacked: Bool = false
     ) throws(StoredLogError) {
         let bytes = Array(try text(records, formatter).utf8)
-        let folder = (path as NSString).deletingLastPathComponent
-        try LogFile.replace(path, with: bytes, in: folder.isEmpty ? "." : folder, isPacked: isPacked)
+        switch FileTarget(path) {
+        case .file(let path):
+            try LogFile.replace(path, with: bytes, in: FileTarget.folder(of: path), isPacked: isPacked)
+        case .stream(let path):
+            let stream = try LogFile(streamAt: path)
+            if isPacked { try stream.appendPacked(bytes) } else { try stream.append(bytes) }
+        }
     }
 
     private func text(_ records: [LogRecord], _ formatter: any LogFormatter) throws(StoredLogError) -> String {

@@ -87,13 +87,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let target = directory ?? defaultDirectory
         let defining = try queries.map { try Self.definingQuery($0, group: group, streams: streams) }
         let values = try parameters.values
-        if !dryRun, CloneFile.unfinished(in: target) == nil {
-            try CloneFile.requireFile(in: target)
-            guard !FileManager.default.fileExists(atPath: target + "/store.db") else {
-                throw Failure(
-                    message: "\(target) is a clone already.", advice: "Bring it up to date with: outpost pull DIR")
-            }
-        }
+        if !dryRun { try CloneFile.requireNone(in: target) }
         let connector = try service.connector()
         do {
             let client = try connector.client(root: url)
@@ -207,31 +201,16 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     private func clone(
         from client: ODataClient, _ connector: Connector, survey: ServiceSurvey, into target: String
     ) async throws {
-        if let left = CloneFile.unfinished(in: target) { left.removeUnfinished(in: target) }
         let (protection, keyPlace, said) = try chooseKey()
         let store: OfflineODataProvider
-        var isNew = false
         do {
-            isNew = try CloneFile.makeDirectory(target)
-            // Said before the store is made, so that a clone that is killed meanwhile is known as such and can be
-            // made again; without it a store would be left whose key nobody knows.
-            try CloneFile(key: keyPlace, isUnfinished: true).write(in: target)
-            store = try await OfflineODataProvider.create(
-                at: target, protection: protection, serviceRoot: url, remote: client,
-                queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
-            do {
-                try CloneFile(key: keyPlace).write(in: target)
-            } catch {
-                try? store.close()
-                throw error
+            store = try await CloneMaking.make(in: target, key: keyPlace) {
+                try await OfflineODataProvider.create(
+                    at: target, protection: protection, serviceRoot: url, remote: client,
+                    queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
             }
         } catch {
-            if let left = CloneFile.unfinished(in: target) {
-                left.removeUnfinished(in: target)
-            } else if case .vault(let name) = keyPlace {
-                KeyKeeper.remove(named: name)
-            }
-            if isNew { try? FileManager.default.removeItem(atPath: target) }
+            if case .vault(let name) = keyPlace { KeyKeeper.remove(named: name) }
             throw error
         }
         let line = ProgressLine(store)
@@ -279,10 +258,10 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             return (.encrypted(try KeySource(namedFile: file)), .file, "Its key is in \(file); keep that file safe.")
         }
         if passphrase {
-            guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {
+            guard let first = try Terminal.askSecret("New passphrase: "), !first.isEmpty else {
                 throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
             }
-            guard Terminal.askSecret("Once more: ") == first else {
+            guard try Terminal.askSecret("Once more: ") == first else {
                 throw Failure(message: "The two passphrases differ.")
             }
             return (.encrypted(.passphrase(Secret(first))), .passphrase, "It is protected by your passphrase.")

@@ -12,6 +12,8 @@ struct Create: AsyncParsableCommand, StoreCommand {
         abstract: "Make an entity in a clone; it is sent with the next push.",
         discussion: """
             A key that is left out is given by the service; until then a temporary one stands for it.
+            A member of an enumeration is given by its name, several flags with commas between them; a complex value
+            or a collection as JSON.
 
             EXAMPLE
               outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
@@ -41,6 +43,7 @@ struct Update: AsyncParsableCommand, StoreCommand {
         abstract: "Change an entity in a clone; the change is sent with the next push.",
         discussion: """
             Changing an entity whose last change was refused mends it: the next push sends both together.
+            Values are given as to 'outpost create'.
 
             EXAMPLE
               outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
@@ -206,11 +209,33 @@ struct Edit {
                 switch property.type {
                 case .primitive(let type), .typeDefinition(_, let type):
                     return try ODataValue(lexical: text, type: type)
+                case .enumeration(let type):
+                    if let number = provider.model.enumType(type)?.value(of: text) { return .enumeration(number) }
+                    fallthrough
                 default:
                     return try ODataValue(json: Array(text.utf8), type: property.type, model: provider.model)
                 }
             } catch {
-                throw Failure(message: "\(name) is \(property.type), which '\(text)' is not.")
+                throw Failure(
+                    message: "\(name) is \(property.type), which '\(text)' is not.",
+                    advice: form(of: property.type, text))
+            }
+        }
+
+        /// The most members of an enumeration that are named.
+        private static let shownMembers = 10
+
+        /// How a value of a type is given, where that cannot be seen from the name of the type.
+        private func form(of type: TypeReference, _ text: String) -> String? {
+            switch type {
+            case .primitive, .typeDefinition: return nil
+            case .enumeration(let name):
+                let members = provider.model.enumType(name)?.members.map(\.name) ?? []
+                let near = QueryError.suggestions(for: text, among: members)
+                if !near.isEmpty { return "Did you mean \(near.joined(separator: " or "))?" }
+                let more = members.count > Self.shownMembers ? ", …" : "."
+                return "Its members are \(members.prefix(Self.shownMembers).joined(separator: ", "))\(more)"
+            default: return "It is given as JSON."
             }
         }
 

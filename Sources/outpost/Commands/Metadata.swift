@@ -5,6 +5,7 @@ import ODataCache
 import ODataClient
 import ODataHTTP
 import ODataModel
+import Supportability
 
 /// `outpost metadata`.
 struct Metadata: AsyncParsableCommand {
@@ -104,7 +105,8 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "See what there is: outpost metadata show \(source.shellQuoted)")
+                    advice: "See what there is: outpost metadata show "
+                        + SecretRedaction().redacted(source).shellQuoted)
             }
             if json {
                 print(JSONText(Element(shape)).text)
@@ -243,11 +245,7 @@ struct Metadata: AsyncParsableCommand {
                 Terminal.write(document.bytes + [UInt8(ascii: "\n")])
                 return
             }
-            do {
-                try Data(document.bytes).write(to: URL(fileURLWithPath: output), options: .atomic)
-            } catch {
-                throw Failure(message: "\(output) cannot be written: \(error.systemReason).")
-            }
+            try NamedFile.write(document.bytes, to: output)
             guard json else { return }
             print(
                 JSONText(
@@ -353,9 +351,10 @@ struct MetadataSource {
 
     /// A root becomes the address of its metadata.
     private var documentAddress: String {
-        let isDocument = [".xml", ".json", ".edmx", ".csdl"].contains { text.lowercased().hasSuffix($0) }
-        if isDocument || text.contains("$metadata") { return text }
-        return text.hasSuffix("/") ? text + "$metadata" : text + "/$metadata"
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        let isDocument = [".xml", ".json", ".edmx", ".csdl"].contains { path.lowercased().hasSuffix($0) }
+        if isDocument || path.contains("$metadata") { return text }
+        return "\(path)\(path.hasSuffix("/") ? "" : "/")$metadata\(text[path.endIndex...])"
     }
 
     private func contents(of path: String) throws -> [UInt8] {
@@ -365,7 +364,7 @@ struct MetadataSource {
     private func fetch(_ address: String) async throws -> [UInt8] {
         let connector = try service.connector()
         do {
-            let bytes = try await connector.document(at: address, isOwn: address == documentAddress)
+            let bytes = try await connector.document(at: address, named: isURL(text) ? text : nil)
             try await connector.close()
             return bytes
         } catch {
@@ -378,31 +377,40 @@ struct MetadataSource {
 extension Connector {
     /// A metadata document, as it is.
     ///
-    /// - Parameter isOwn: whether the person named this address: credentials go nowhere else.
-    fileprivate func document(at address: String, isOwn: Bool) async throws -> [UInt8] {
-        guard let url = URLComponents(string: address), let host = url.percentEncodedHost, url.user == nil else {
+    /// - Parameter named: the address that the person named, if any: what goes along with every request goes to its origin
+    ///   alone.
+    fileprivate func document(at address: String, named: String?) async throws -> [UInt8] {
+        guard let url = URLComponents(string: address), url.user == nil, let text = url.string else {
             throw TransportError.invalidURL(address)
         }
-        var path = url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath
-        if let query = url.percentEncodedQuery { path += "?\(query)" }
-        var request = HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.port.map { "\(host):\($0)" } ?? host, path: path)
-        request.headerFields[.accept] = "application/xml, application/json;q=0.9"
-        if isOwn { try await authentication.complete(&request) }
-        var carrier: any HTTPTransport = transport
-        if configuration.metadataCache != nil, let cache = ToolCache.responses {
-            carrier = CachingTransport(transport, cache: cache)
-        }
-        let (response, stream) = try await carrier.send(request, body: nil)
+        let (response, bytes) = try await reader(named: named, or: address).document(
+            at: text, accept: "application/xml, application/json;q=0.9", limit: CSDLReader.maxBytes)
         switch response.status.code {
-        case 200..<300: return try await stream.collect(limit: CSDLReader.maxBytes)
+        case 200..<300: return bytes
         case 300..<400:
             throw MetadataError.redirected(
                 url: address, to: response.headerFields[.location] ?? "an address it does not name")
         case 401: throw MetadataError.unauthorized(url: address)
         case 403: throw MetadataError.forbidden(url: address)
         case 404, 410: throw MetadataError.notFound(url: address)
-        default: throw Failure(message: "\(address) answered \(response.status.code).")
+        default:
+            throw Failure(message: "\(SecretRedaction().redacted(address)) answered \(response.status.code).")
         }
+    }
+
+    /// A client of the host that the person named; of another one, a client that has nothing to show.
+    private func reader(named: String?, or address: String) throws -> ODataClient {
+        var configuration = configuration
+        if named == nil { (configuration.headers, configuration.options) = ([:], [:]) }
+        guard var root = URLComponents(string: named ?? address) else { throw TransportError.invalidURL(address) }
+        (root.path, root.query, root.fragment) = ("/", nil, nil)
+        var carrier: any HTTPTransport = transport
+        // What came for a key or a tenant in a field is not for another one.
+        if configuration.metadataCache != nil, configuration.headers.isEmpty, let cache = ToolCache.responses {
+            carrier = CachingTransport(transport, cache: cache)
+        }
+        return try ODataClient(
+            serviceRoot: root.string ?? address, transport: carrier,
+            authentication: named == nil ? .none : authentication, configuration: configuration)
     }
 }

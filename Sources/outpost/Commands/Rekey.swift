@@ -177,10 +177,10 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             return (try KeySource(namedFile: newKeyFile), .file, "Its key is in \(newKeyFile); keep that file safe.")
         }
         if passphrase {
-            guard let first = Terminal.askSecret("New passphrase: "), !first.isEmpty else {
+            guard let first = try Terminal.askSecret("New passphrase: "), !first.isEmpty else {
                 throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
             }
-            guard Terminal.askSecret("Once more: ") == first else {
+            guard try Terminal.askSecret("Once more: ") == first else {
                 throw Failure(message: "The two passphrases differ.")
             }
             return (.passphrase(Secret(first)), .passphrase, "It is protected by your passphrase.")

@@ -145,6 +145,8 @@ struct Serve: AsyncParsableCommand {
             throw Failure(message: "\(path) does not exist.", advice: "Give a SQLite database or a clone's directory.")
         }
         if isDirectory.boolValue {
+            try refuseRows()
+            try refuseDatabaseOptions()
             var options = OfflineODataProvider.Options()
             options.localPageSize = pageSize == 0 ? nil : pageSize
             let (directory, chosen, protection) = (path, options, try key.protection(ofCloneIn: path))
@@ -154,8 +156,11 @@ struct Serve: AsyncParsableCommand {
             return Source(
                 provider: readOnly ? ReadOnlyProvider(base: store) : store, close: { try store.close() })
         }
-        if let text = Self.metadata(in: path) { return try await model(text) }
-        guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
+        if let text = Self.metadata(in: path) {
+            try refuseDatabaseOptions()
+            return try await model(text)
+        }
+        try refuseRows()
         var options = ServedDatabase.Options()
         options.isReadOnly = readOnly
         options.installsTriggers = track
@@ -170,6 +175,17 @@ struct Serve: AsyncParsableCommand {
         }
         let database = try await ServedDatabase.open(path: path, options: options)
         return Source(provider: database, warnings: database.warnings, close: { try await database.close() })
+    }
+
+    /// Refuses what only a metadata document has.
+    private func refuseRows() throws {
+        guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
+    }
+
+    /// Refuses what only a database has.
+    private func refuseDatabaseOptions() throws {
+        guard keys.isEmpty else { throw Failure(message: "--key goes with a database.", status: .misused) }
+        guard !track else { throw Failure(message: "--track goes with a database.", status: .misused) }
     }
 
     /// What is in a file of XML or JSON; `nil` for another one, of which nothing but the beginning is read: a database may be
@@ -197,7 +213,7 @@ struct Serve: AsyncParsableCommand {
         }
         var options = StoreService.Options()
         options.isReadOnly = readOnly
-        if pageSize > 0 { options.pageSizeLimit = pageSize }
+        options.pageSizeLimit = pageSize == 0 ? Int(Int32.max) : pageSize
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
         if let rows {
             let data = try NamedFile.contents(of: rows)

@@ -45,9 +45,9 @@ struct VaultCommand: AsyncParsableCommand {
         var file: String?
 
         func credentials(of name: String, isNeeded: Bool) throws -> VaultCredentials {
-            if let file { return VaultCredentials(password: try Self.line(of: file)) }
+            if let file { return VaultCredentials(password: try NamedFile.password(in: file)) }
             guard isNeeded else { return .platformKey }
-            guard let password = Terminal.askSecret("Password of \(name): ") else {
+            guard let password = try Terminal.askSecret("Password of \(name): ") else {
                 throw Failure(
                     message: "The vault \(name) has a password, and nobody is here to be asked.",
                     advice: "Give a file that holds it: --password-file FILE")
@@ -57,27 +57,16 @@ struct VaultCommand: AsyncParsableCommand {
 
         /// A new password, typed twice.
         static func new(file: String?) throws -> VaultCredentials {
-            if let file { return VaultCredentials(password: try line(of: file)) }
-            guard let first = Terminal.askSecret("New password: "), !first.isEmpty else {
+            if let file { return VaultCredentials(password: try NamedFile.password(in: file)) }
+            guard let first = try Terminal.askSecret("New password: "), !first.isEmpty else {
                 throw Failure(
                     message: "A new password is needed, and none was given.",
                     advice: "Give a file that holds it, or --no-password for the key of this account alone.")
             }
-            guard Terminal.askSecret("Once more: ") == first else {
+            guard try Terminal.askSecret("Once more: ") == first else {
                 throw Failure(message: "The two passwords differ.")
             }
             return VaultCredentials(password: first)
-        }
-
-        private static func line(of file: String) throws -> String {
-            guard let data = FileManager.default.contents(atPath: file),
-                let text = String(validating: data, as: UTF8.self)
-            else {
-                throw Failure(message: "The password file \(file) cannot be read as text.", status: .misused)
-            }
-            let line = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
-            guard !line.isEmpty else { throw Failure(message: "The password file \(file) is empty.", status: .misused) }
-            return line
         }
     }
 
@@ -202,13 +191,8 @@ struct VaultCommand: AsyncParsableCommand {
         }
 
         private func content() throws -> [UInt8] {
-            if let valueFile {
-                guard let data = FileManager.default.contents(atPath: valueFile) else {
-                    throw Failure(message: "The file \(valueFile) cannot be read.", status: .misused)
-                }
-                return [UInt8](data)
-            }
-            if let typed = Terminal.askSecret("Value of \(value): ") { return Array(typed.utf8) }
+            if let valueFile { return try NamedFile.contents(of: valueFile) }
+            if let typed = try Terminal.askSecret("Value of \(value): ") { return Array(typed.utf8) }
             // One byte more than is allowed is enough to refuse it.
             let data = try FileHandle.standardInput.read(upToCount: DataVaultLimits.maximumSecretByteCount + 1)
             return [UInt8](data ?? Data())

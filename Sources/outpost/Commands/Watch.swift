@@ -37,8 +37,8 @@ struct Watch: AsyncParsableCommand, StoreCommand {
                         print(json ? line(sign, entity, writer) : text(sign, entity, table))
                     }
                 }
-                // A pipe would hold the lines back.
-                fflush(nil)
+                // A pipe would hold the lines back; where they cannot be written, nobody looks any more.
+                try Terminal.finish()
             }
             try provider.close()
         } catch {

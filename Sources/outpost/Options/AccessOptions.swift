@@ -127,14 +127,18 @@ struct AccessOptions: ParsableArguments {
                     throw Failure(
                         message: "\(usersFile), line \(index + 1): a name, a colon and a password are expected.")
                 }
-                users[String(line[..<colon])] = String(line[line.utf8.index(after: colon)...])
+                let (name, password) = (line[..<colon], line[line.utf8.index(after: colon)...])
+                // Whoever knows the name would get in.
+                guard !password.isEmpty else {
+                    throw Failure(message: "\(usersFile), line \(index + 1): \(name) has no password.")
+                }
+                users[String(name)] = String(password)
             }
             // Nobody asked for would mean that everybody gets in.
             guard !users.isEmpty else { throw Failure(message: "\(usersFile) names no user.") }
         }
         if let user, let passwordFile {
-            let password = String(decoding: try contents(of: passwordFile), as: UTF8.self)
-            users[user] = password.trimmingCharacters(in: .newlines)
+            users[user] = try NamedFile.password(in: passwordFile)
         }
         return users
     }

@@ -119,10 +119,9 @@ struct ServiceOptions: ParsableArguments {
         }
         guard let user else { return .none }
         if let passwordFile {
-            let data = try NamedFile.contents(of: passwordFile)
-            return .basic(user: user, password: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
+            return .basic(user: user, password: try NamedFile.password(in: passwordFile))
         }
-        guard let password = Terminal.askSecret("Password of \(user): ") else {
+        guard let password = try Terminal.askSecret("Password of \(user): ") else {
             throw Failure(
                 message: "A password is needed for \(user), and nobody is here to be asked.",
                 advice: "Give a file that holds it: --password-file FILE")

@@ -81,7 +81,7 @@ struct KeyOptions: ParsableArguments {
         switch try CloneFile.read(in: directory).key {
         case .vault(let name): return .encrypted(.key(try KeyKeeper.key(named: name)))
         case .passphrase:
-            guard let passphrase = Terminal.askSecret("Passphrase of \(directory): ") else {
+            guard let passphrase = try Terminal.askSecret("Passphrase of \(directory): ") else {
                 throw Failure(
                     message: "\(directory) is protected by a passphrase, and nobody is here to be asked.",
                     advice: "Give a file that holds it: --key-file FILE")

@@ -1,5 +1,6 @@
 import DataVault
 import Foundation
+import OfflineOData
 
 /// What a clone says of itself in the clear: where its key is, and nothing else.
 struct CloneFile: Codable {
@@ -63,6 +64,16 @@ struct CloneFile: Codable {
         return file
     }
 
+    /// Makes sure that a directory holds no clone, but for one whose making was cut short.
+    static func requireNone(in directory: String) throws {
+        guard unfinished(in: directory) == nil else { return }
+        try requireFile(in: directory)
+        guard !FileManager.default.fileExists(atPath: directory + "/store.db") else {
+            throw Failure(
+                message: "\(directory) is a clone already.", advice: "Bring it up to date with: outpost pull DIR")
+        }
+    }
+
     /// Makes sure that a store that is there has its file beside it.
     static func requireFile(in directory: String) throws {
         guard FileManager.default.fileExists(atPath: directory + "/store.db"),
@@ -112,11 +123,16 @@ struct CloneFile: Codable {
     }
 
     /// Removes what a making that was cut short has left: the store, which holds nothing yet, its key and this file.
-    func removeUnfinished(in directory: String) {
-        for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-journal", "sync.lock"] {
-            try? FileManager.default.removeItem(atPath: directory + "/" + name)
-        }
+    ///
+    /// - Throws: `OfflineError` where the store is being used, or cannot be removed.
+    func removeUnfinished(in directory: String) throws {
+        try OfflineODataProvider.remove(at: directory)
         if case .vault(let name) = key { KeyKeeper.remove(named: name) }
-        try? FileManager.default.removeItem(atPath: Self.path(in: directory))
+        Self.remove(in: directory)
+    }
+
+    /// Removes the file alone.
+    static func remove(in directory: String) {
+        try? FileManager.default.removeItem(atPath: path(in: directory))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Supportability
 
 /// A file that somebody has named in an argument.
 enum NamedFile {
@@ -24,5 +25,32 @@ enum NamedFile {
             throw Failure(
                 message: "\(path) cannot be read: \(error.systemReason).", advice: advice, status: .misused)
         }
+    }
+
+    /// Writes it, whole or not at all; a pipe or a device takes the bytes as they come.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        do {
+            switch FileTarget(path) {
+            case .file(let path): try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            case .stream(let path):
+                try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(bytes))
+            }
+        } catch {
+            throw Failure(message: "\(path) cannot be written: \(error.systemReason).")
+        }
+    }
+
+    /// Reads the password in it, without the line end.
+    ///
+    /// - Throws: ``Failure`` also where it is no text, or empty: an empty password lets everybody in.
+    static func password(in path: String) throws -> String {
+        guard let text = String(validating: try contents(of: path), as: UTF8.self) else {
+            throw Failure(message: "The password file \(path) cannot be read as text.", status: .misused)
+        }
+        let password = text.trimmingCharacters(in: .newlines)
+        guard !password.isEmpty else {
+            throw Failure(message: "The password file \(path) is empty.", status: .misused)
+        }
+        return password
     }
 }

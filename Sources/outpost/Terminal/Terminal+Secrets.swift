@@ -22,7 +22,8 @@ extension Terminal {
     /// is typed.
     ///
     /// - Returns: `nil` when nobody is there to answer.
-    static func askSecret(_ prompt: String) -> String? {
+    /// - Throws: ``Failure`` where the person ends the input instead, as by Ctrl-D.
+    static func askSecret(_ prompt: String) throws -> String? {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         write(prompt, to: .error)
         guard tcgetattr(STDIN_FILENO, before) == 0 else { return nil }
@@ -35,6 +36,7 @@ extension Terminal {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, before)
             write("\n", to: .error)
         }
-        return readLine()
+        guard let answer = readLine() else { throw Failure(message: "The input ended without an answer.") }
+        return answer
     }
 }

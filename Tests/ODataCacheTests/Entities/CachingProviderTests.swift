@@ -202,6 +202,36 @@ struct CachingProviderTests {
         #expect(causes == [.changed, .reverted, .changed, .confirmed, .cleared])
     }
 
+    @Test("A deletion is shown at once, and taken back when the service refuses it")
+    func optimisticDeletion() async throws {
+        let cache = MemoryEntityCache(model: model)
+        let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
+        let request = ODataRequest(.delete, try ODataURL(parsing: "Customers(1)"))
+        let seen = await cache.changes()
+        for status in [400, 404] {
+            try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
+            base.answer { _ in throw ODataError(status: status, code: "No", message: "") }
+            await #expect(throws: ODataError.self) { try await provider.execute(request) }
+            let entry = await cache.entry(Shop.key(1), in: "Customers")
+            #expect((entry != nil) == (status == 400), "what is gone is not shown again")
+            #expect(entry == nil || entry?.state == .server && entry?.entity["Name"] == .string("Ann"))
+        }
+        try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
+        base.answer { _ in ODataResponse(status: 204) }
+        _ = try await provider.execute(request)
+        #expect(await cache.entry(Shop.key(1), in: "Customers") == nil)
+        try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
+        await cache.clear()
+        var causes: [CacheChange.Cause] = []
+        for await change in seen {
+            causes.append(change.cause)
+            if change.cause == .cleared { break }
+        }
+        #expect(
+            causes == [.stored, .removed, .reverted, .stored, .removed, .stored, .removed, .stored, .cleared],
+            "it goes at once, and comes back where it is still there")
+    }
+
     @Test("An entity that is gone, or that somebody else has changed, is forgotten")
     func gone() async throws {
         let cache = MemoryEntityCache(model: model)

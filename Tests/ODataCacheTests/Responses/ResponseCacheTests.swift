@@ -388,6 +388,59 @@ struct ResponseCacheTests {
         #expect(try await get(third, "/marker4").how == "sent")
     }
 
+    @Test("4.4 A change makes all be forgotten that was asked for at once, by whichever object or process")
+    func forgettingWhatCameAtOnce() async throws {
+        let folder = TemporaryFolder()
+        let key = EncryptionKey.generate()
+        let caches = (0..<2).map { _ in
+            origin.cache(
+                .init(serviceRoot: "http://host/svc/"),
+                store: PersistentResponseStore(PersistentStore(folder: folder.path, key: .given(.key(key)))))
+        }
+        func getAll() async throws -> [String] {
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<8 {
+                    group.addTask { try await get(caches[number % 2], "/svc/Orders(\(number))").text }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        origin.answer([.cacheControl: "max-age=3600"], "before")
+        #expect(try await getAll() == Array(repeating: "before", count: 8))
+        origin.answer([.cacheControl: "max-age=3600"], "after")
+        #expect(try await getAll() == Array(repeating: "before", count: 8), "they are kept")
+        _ = try await get(caches[0], "/svc/Orders", method: .post)
+        #expect(try await getAll() == Array(repeating: "after", count: 8))
+    }
+
+    @Test("What was kept at once is bounded")
+    func boundingWhatCameAtOnce() async throws {
+        let folder = TemporaryFolder()
+        let store = PersistentResponseStore(
+            PersistentStore(folder: folder.path, key: .given(.key(.generate()))), capacity: 12_000)
+        let cache = origin.cache(store: store)
+        origin.answer([.cacheControl: "max-age=3600"], String(repeating: "x", count: 2000))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 { group.addTask { _ = try await get(cache, "/\(number)") } }
+            try await group.waitForAll()
+        }
+        #expect(folder.items.count <= 4, "three answers of 3,024 bytes and the index")
+    }
+
+    @Test("A response whose index is damaged is not answered with, since nobody could forget it")
+    func damagedIndex() async throws {
+        let folder = TemporaryFolder()
+        let key = EncryptionKey.generate()
+        let store = PersistentStore(folder: folder.path, key: .given(.key(key)))
+        let cache = origin.cache(.init(serviceRoot: "http://host/svc/"), store: PersistentResponseStore(store))
+        origin.answer([.cacheControl: "max-age=3600"], "before")
+        _ = try await get(cache, "/svc/Orders")
+        try await store.put("no index", for: "responses")
+        origin.answer([.cacheControl: "max-age=3600"], "after")
+        _ = try await get(cache, "/svc/Orders", method: .post)
+        #expect(try await get(cache, "/svc/Orders").text == "after")
+    }
+
     @Test(
         "The three forms of dates are read, and nothing else",
         arguments: [

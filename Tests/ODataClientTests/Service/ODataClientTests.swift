@@ -320,6 +320,24 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.sent.allSatisfy { $0["X-CSRF-Token"] == nil })
     }
 
+    @Test("The options of every request go with the one for the metadata too, unless they are on another host")
+    func metadataOptions() async throws {
+        func paths(_ setting: String) async throws -> [String?] {
+            let transport = ScriptedTransport { _ in
+                ScriptedTransport.response(200, "application/xml", ShopMetadata.v4())
+            }
+            let client = try ODataClient(
+                serviceRoot: Self.root, transport: transport,
+                configuration: .init(
+                    options: ["sap-client": "100"], language: "de-AT", sendsLanguageOption: true, metadataURL: setting))
+            _ = try await client.model
+            return transport.requests.map(\.path)
+        }
+        #expect(try await paths("$metadata") == ["/shop/$metadata?sap-client=100&sap-language=DE"])
+        #expect(try await paths("$metadata?sap-client=7") == ["/shop/$metadata?sap-client=7&sap-language=DE"])
+        #expect(try await paths("https://models.test/shop.xml") == ["/shop.xml"])
+    }
+
     @Test(
         "Metadata that are somewhere else are read there, and credentials go to the service alone",
         arguments: [

@@ -59,7 +59,7 @@ final class WireScript: HTTPTransport {
     ) async throws -> (HTTPResponse, ByteStream) {
         let bytes = try await body?.collect(limit: 1 << 20) ?? []
         options.report?(.requestSent(.now))
-        if let metadata, request.path?.hasSuffix("$metadata") ?? false {
+        if let metadata, (request.path ?? "").prefix(while: { $0 != "?" }).hasSuffix("$metadata") {
             return Self.message(Answer(fields: ["Content-Type": "application/xml"], body: metadata), options)
         }
         let sent = Sent(message: request, body: String(decoding: bytes, as: UTF8.self))
