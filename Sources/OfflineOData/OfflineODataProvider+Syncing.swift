@@ -51,6 +51,7 @@ extension OfflineODataProvider {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
+        await emptyLog()
         let report = try await body(remote)
         progressChannel.report(SyncProgress(phase: .finished))
         return report

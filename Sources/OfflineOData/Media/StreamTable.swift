@@ -71,7 +71,7 @@ struct StreamTable: Sendable {
 
     private static func decode(_ row: Row) -> Info {
         Info(
-            id: row["id"], contentType: row["content_type"], etag: row["etag"], length: row["length"],
+            id: row["id"], contentType: row["content_type"], etag: row["etag"], length: max(0, row["length"] as Int64),
             isComplete: row["is_complete"], isLocal: row["is_local"])
     }
 

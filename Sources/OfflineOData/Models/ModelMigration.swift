@@ -177,7 +177,8 @@ struct ModelMigration {
 
     /// Whether rows are the service's: what the app has for itself is not.
     private func isOfService(_ table: TableStorage) -> Bool {
-        new.mapping.model.entitySet(table.set)?.isClientOnly != true
+        // What an entity contains is whose the entity is.
+        new.mapping.model.entitySet(String(table.set.prefix { $0 != "/" }))?.isClientOnly != true
     }
 
     /// The rows that have changes themselves or in what they contain, as a JSON array.
@@ -217,10 +218,11 @@ struct ModelMigration {
         // What waits must not lose its row, whatever became of the others.
         if hasKey {
             let id = OfflineLayout.rowIDColumn.quotedDatabaseIdentifier
-            let condition = rebuilds ? "WHERE \(id) IN (SELECT value FROM json_each(?))" : ""
+            let isEmptied = rebuilds && isOfService(after)
+            let condition = isEmptied ? "WHERE \(id) IN (SELECT value FROM json_each(?))" : ""
             try database.execute(
                 sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
-                arguments: rebuilds ? [try changedRows(of: after, in: database)] : [])
+                arguments: isEmptied ? [try changedRows(of: after, in: database)] : [])
         }
         try database.execute(sql: "DROP TABLE \(former)")
         try keepNumbers(after: lastNumber, of: statement.name, in: database)

@@ -32,8 +32,8 @@ extension OfflineODataProvider {
     ///   - entity: the active entity by its key, such as `Orders(ID=7,IsActiveEntity=true)`.
     ///   - preservesChanges: whether a draft that somebody else has left unchanged for long is kept (409 then).
     /// - Returns: the draft.
-    /// - Throws: ``OfflineError/notConnected``; `ODataError` 501 for a set without drafts, 409 while changes of the entity or of
-    ///   its parts wait to be uploaded, and what the service answers.
+    /// - Throws: ``OfflineError/notConnected``; ``OfflineError/busy(processID:)`` while the store is synchronised; `ODataError` 501 for a
+    ///   set without drafts, 409 while changes of the entity or of its parts wait to be uploaded, and what the service answers.
     @discardableResult
     public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> Entity {
         try await callDraftAction(.edit, on: entity, parameters: ["PreserveChanges": .boolean(preservesChanges)])
@@ -67,6 +67,9 @@ extension OfflineODataProvider {
             throw OfflineError.unknown(kind: "entity", name: url.description)
         }
         let name = try draftAction(action, of: set)
+        // Nobody else may take in what the service has, or give the store to another user, before the answer is in it.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
         try await checkUploaded(set.name, key, url)
         var request = ODataRequest(.create, url)
         request = try await followingAlias(request) ?? request
@@ -107,19 +110,37 @@ extension OfflineODataProvider {
             status: 409, code: "ChangesWait", message: "Changes of \(url) wait: they must be uploaded first.")
     }
 
-    /// Takes in what the service answered: it is owned by nobody until the next download brings it.
+    /// Takes in what the service answered: it is owned by nobody until the next download brings it. Changes that wait stay on
+    /// top of it.
     private func keep(_ entity: Entity, of set: String, activated draft: EntityKey?) async throws {
-        try await database.write { [mapping] database in
+        try await database.write { [mapping, queue] database in
             guard let table = mapping.tables[set] else { return }
             let loader = try BulkLoader(table: table, in: database)
-            if let draft, draft != entity.key, let rowID = try loader.find(draft) { try loader.delete(rowID) }
-            guard let key = entity.key else { return }
-            if let rowID = try loader.find(key) {
-                try loader.update(rowID, entity)
-                return
+            let images = BeforeImages(snapshots: queue.snapshots)
+            if let draft, draft != entity.key, let rowID = try loader.find(draft) {
+                if try queue.hasRequests(set: set, rowID: rowID, in: database) {
+                    let owner = try images.image(set: set, rowID: rowID, shape: table.shape, in: database)?.owner ?? 0
+                    let gone = BeforeImages.Image(entity: nil, etag: nil, owner: owner)
+                    try images.save(gone, set: set, rowID: rowID, in: database)
+                } else {
+                    try loader.delete(rowID)
+                }
             }
-            let rowID = try loader.load(entity, owner: 0).rowID
-            try Membership.markUploaded(rowID, of: set, in: database)
+            guard let key = entity.key else { return }
+            let deleted = try images.deletedRows(of: table, in: database)[key]?.first
+            guard let rowID = try loader.find(key) ?? deleted else {
+                let rowID = try loader.load(entity, owner: 0).rowID
+                return try Membership.markUploaded(rowID, of: set, in: database)
+            }
+            let requests = try queue.requests(set: set, rowID: rowID, in: database)
+            guard !requests.isEmpty else { return try loader.update(rowID, entity) }
+            let known = try images.image(set: set, rowID: rowID, shape: table.shape, in: database)
+            let version = known?.entity?.merging(entity) ?? entity
+            try images.save(
+                BeforeImages.Image(entity: version, etag: entity.control.etag, owner: known?.owner ?? 0), set: set,
+                rowID: rowID, in: database)
+            guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
+            try loader.update(rowID, requests.reduce(version) { $0.merging($1.changes) })
         }
     }
 }

@@ -41,15 +41,15 @@ struct QueueMigration {
         }
         let key = Entity(shape: request.changes.shape, key: request.key)
         guard let shape = new.shape(ofStored: request.entitySet),
-            new.singleton(request.entitySet) != nil || key.converted(to: shape).0.key != nil
+            new.singleton(request.entitySet) != nil || key.converted(to: shape, in: new).0.key != nil
         else {
             try keepApart(request, in: database)
             return true
         }
-        let (changes, lost) = request.changes.converted(to: target(of: request.changes, shape))
+        let (changes, lost) = request.changes.converted(to: target(of: request.changes, shape), in: new)
         try after.rewrite(
-            request.id, key: key.converted(to: shape).0, changes: changes,
-            base: request.base.map { $0.converted(to: target(of: $0, shape)).0 }, in: database)
+            request.id, key: key.converted(to: shape, in: new).0, changes: changes,
+            base: request.base.map { $0.converted(to: target(of: $0, shape), in: new).0 }, in: database)
         try convertTheirs(of: request, to: shape, in: database)
         if !lost.isEmpty {
             try archive(
@@ -67,7 +67,7 @@ struct QueueMigration {
     /// - Parameter shape: its type in the new model; `nil` where that has no place for it.
     private func convertTheirs(of request: QueuedRequest, to shape: Shape?, in database: Database) throws {
         guard var failure = request.failure, let theirs = failure.theirs else { return }
-        failure.theirs = shape.map { theirs.converted(to: target(of: theirs, $0)).0 }
+        failure.theirs = shape.map { theirs.converted(to: target(of: theirs, $0), in: new).0 }
         try after.markFailed(request.id, request.state, failure, in: database)
     }
 
@@ -96,13 +96,13 @@ struct QueueMigration {
         return "The service's \(operation.name) takes other parameters than these."
     }
 
-    /// The parameters of a call that the old model had and the new one has not. One that the old one did not have either is
-    /// the service's to refuse.
+    /// The parameters of a call that the old model had and the new one has not, or not with all that is in them. One that the
+    /// old one did not have either is the service's to refuse.
     private func lost(from text: String, _ former: Operation?, _ operation: Operation) -> [String] {
         guard let former, let values = try? CallParameters.values(text, of: former, model: old) else { return [] }
         let present = Set(operation.parameters.map(\.name))
         let known = Set(former.parameters.map(\.name)).subtracting(present)
-        return values.keys.filter(known.contains).sorted()
+        return values.filter { known.contains($0.key) || $0.value.converted(to: new) == nil }.keys.sorted()
     }
 
     private func operation(at text: String?, in model: EntityDataModel) -> Operation? {
@@ -164,7 +164,7 @@ struct QueueMigration {
                 try images.1.remove(set: set, rowID: rowID, in: database)
                 continue
             }
-            image.entity = image.entity.map { $0.converted(to: target(of: $0, shape)).0 }
+            image.entity = image.entity.map { $0.converted(to: target(of: $0, shape), in: new).0 }
             try images.1.save(image, set: set, rowID: rowID, in: database)
         }
     }
@@ -173,24 +173,45 @@ struct QueueMigration {
 extension Entity {
     /// The same values in another version of the type.
     ///
-    /// - Returns: the entity, and the names of the loaded properties that the other version does not have.
-    fileprivate func converted(to shape: Shape) -> (Entity, lost: Set<String>) {
+    /// - Returns: the entity, and the names of the loaded properties that the other version does not have, or not with all that
+    ///   is in them.
+    fileprivate func converted(to shape: Shape, in model: EntityDataModel) -> (Entity, lost: Set<String>) {
         var result = Entity(shape: shape)
         var lost: Set<String> = []
         for (ordinal, property) in self.shape.properties.enumerated() {
             guard let value = values[ordinal] else { continue }
-            guard let target = shape.ordinal(of: property.name), shape.properties[target].type == property.type else {
+            guard let target = shape.ordinal(of: property.name), shape.properties[target].type == property.type,
+                let value = value.converted(to: model)
+            else {
                 lost.insert(property.name)
                 continue
             }
             result.values[target] = value
         }
-        if shape.isOpen {
-            result.dynamicProperties = dynamicProperties
-        } else {
-            lost.formUnion(dynamicProperties.keys)
+        for (name, value) in dynamicProperties {
+            guard shape.isOpen, let value = value.converted(to: model) else {
+                lost.insert(name)
+                continue
+            }
+            result.dynamicProperties[name] = value
         }
         result.control = control
         return (result, lost)
+    }
+}
+
+extension ODataValue {
+    /// The same value in another version of its type; `nil` where that has no place for something in it.
+    fileprivate func converted(to model: EntityDataModel) -> ODataValue? {
+        switch self {
+        case .complex(let holder) where holder.shape != .untyped:
+            guard let shape = model.shape(holder.shape.name) else { return nil }
+            let (converted, lost) = holder.converted(to: shape, in: model)
+            return lost.isEmpty ? .complex(converted) : nil
+        case .collection(let members):
+            let converted = members.compactMap { $0.converted(to: model) }
+            return converted.count == members.count ? .collection(converted) : nil
+        default: return self
+        }
     }
 }

@@ -58,7 +58,7 @@ struct Containment {
             sql: """
                 SELECT DISTINCT entity_set, json_extract(detail, '$.parentRow') FROM outpost_queue
                 WHERE substr(entity_set, 1, ?) = ? AND row_id <> 0
-                """, arguments: [table.set.count + 1, table.set + "/"])
+                """, arguments: [table.set.unicodeScalars.count + 1, table.set + "/"])
         // What a stranger has made of the detail may be no number.
         return try related.union(
             rows.compactMap { try container(in: table, ofRowIn: $0[0], Int64.fromDatabaseValue($0[1]), database) })

@@ -88,7 +88,7 @@ struct Cancelling {
         if request.kind == .delete {
             // Who has got its key meanwhile must be gone before it comes back.
             try undo.undoDependents(of: [request], leaving: rest, in: database)
-            return try restore(request, table, in: database)
+            return try restore(request, beside: rest, table, in: database)
         }
         if request.kind == .update {
             try show(
@@ -133,11 +133,16 @@ struct Cancelling {
         try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).filter { $0.id != request.id }
     }
 
-    /// Brings a row back that a request was to delete.
-    private func restore(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
-        guard var entity = request.base else { return }
+    /// Brings a row back that a request was to delete: what the service has, with the changes that still wait. Those that it
+    /// had refused went with the deletion.
+    private func restore(
+        _ request: QueuedRequest, beside rest: [QueuedRequest], _ table: TableStorage, in database: Database
+    ) throws {
         let image = try undo.before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        let earlier = rest.filter { $0.id < request.id }
+        let known = image?.entity.map { earlier.reduce($0) { $0.merging($1.changes) } }
+        guard var entity = known ?? request.base else { return }
         entity.control.etag = localETag()
         try BulkLoader(set: table.set, mapping: mapping, in: database).restore(
             request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)

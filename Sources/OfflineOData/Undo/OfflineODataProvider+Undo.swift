@@ -74,18 +74,24 @@ extension OfflineODataProvider {
             let cancelling = Cancelling(undo: undo)
             var undone: Set<RowReference> = []
             let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
-                for row in try rows(database, undo) where !undone.contains(row) {
-                    let requests =
-                        try queue.requests(set: row.set, rowID: row.rowID, in: database)
-                        + queue.links(set: row.set, rowID: row.rowID, in: database)
-                    guard let first = requests.first else { continue }
-                    if let sent = requests.first(where: { $0.state == .sending }) {
-                        throw OfflineError.alreadySent(request: sent.id)
+                var isDone: Bool
+                repeat {
+                    isDone = true
+                    for row in try rows(database, undo) {
+                        let requests =
+                            try queue.requests(set: row.set, rowID: row.rowID, in: database)
+                            + queue.links(set: row.set, rowID: row.rowID, in: database)
+                        guard let first = requests.first else { continue }
+                        if let sent = requests.first(where: { $0.state == .sending }) {
+                            throw OfflineError.alreadySent(request: sent.id)
+                        }
+                        try undo.undo(set: row.set, rowID: row.rowID, in: database)
+                        undone.insert(row)
+                        isDone = false
+                        try Events.add("undone", first.entityText, environment, in: database)
                     }
-                    try undo.undo(set: row.set, rowID: row.rowID, in: database)
-                    undone.insert(row)
-                    try Events.add("undone", first.entityText, environment, in: database)
-                }
+                    // With what was deleted, the changes of what it contained come back.
+                } while withAllOthers && !isDone
             }
             for request in others { try Events.add("undone", request.entityText, environment, in: database) }
             return undone.count

@@ -16,6 +16,7 @@ public enum PendingChanges: Sendable {
 
 extension OfflineODataProvider {
     static let userSetting = "user.current"
+    private static let logSetting = "user.logHasOthers"
 
     /// Who uses the store; `nil` when it was never said.
     ///
@@ -68,12 +69,22 @@ extension OfflineODataProvider {
             }
             try ServiceData.remove(in: database)
             try Settings.set(Self.userSetting, user, in: database)
+            try Settings.set(Self.logSetting, "yes", in: database)
             try Events.add("user", "the store was given to another user", environment, in: database)
         }
         sessionParameters.withLock { $0 = [:] }
-        // The log still has the pages as they were.
-        try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        await emptyLog()
         return true
+    }
+
+    /// Empties the log where it still has the pages of what was removed as they were. Where somebody reads from it for longer
+    /// than one waits, the next synchronisation or switch does it.
+    func emptyLog() async {
+        try? await database.pool.writeWithoutTransaction { database in
+            guard try Settings.text(Self.logSetting, in: database) == "yes" else { return }
+            _ = try database.checkpoint(.truncate)
+            try Settings.set(Self.logSetting, "no", in: database)
+        }
     }
 
     private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
@@ -128,7 +139,7 @@ struct StoreTable {
     func drop(in database: Database) throws {
         let triggers = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
-            arguments: [name.count + 1, "\(name)$"])
+            arguments: [name.unicodeScalars.count + 1, "\(name)$"])
         for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)") }
         try database.execute(sql: "DROP TABLE \(name.quotedDatabaseIdentifier)")
     }

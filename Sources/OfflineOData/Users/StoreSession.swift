@@ -19,6 +19,7 @@ public actor StoreSession {
     private let open: @Sendable (StoreProtection) async throws -> OfflineODataProvider
     private var opened: OfflineODataProvider?
     private var syncing: Task<Void, any Error>?
+    private var opening: Task<Void, any Error>?
     private var closing: Task<Void, Never>?
     private var isForeground = false
     /// Whether a synchronisation was ended by going into the background.
@@ -38,12 +39,20 @@ public actor StoreSession {
     /// - Throws: What opening throws; nothing is open then.
     public func enterForeground(_ protection: StoreProtection) async throws {
         isForeground = true
-        // The app may come back before it has quite left.
+        // The app may come back before it has quite left, or twice.
         await closing?.value
-        guard opened == nil else { return }
+        _ = await opening?.result
+        guard isForeground, opened == nil else { return }
+        let task = Task { try await finishOpening(protection) }
+        opening = task
+        try await task.value
+    }
+
+    private func finishOpening(_ protection: StoreProtection) async throws {
+        defer { opening = nil }
         let store = try await open(protection)
-        guard isForeground, opened == nil else {
-            // It left again meanwhile, or came twice.
+        guard isForeground else {
+            // It left again meanwhile.
             close(store)
             return
         }
@@ -68,6 +77,7 @@ public actor StoreSession {
     public func enterBackground() async {
         isForeground = false
         guard let store = opened else {
+            _ = await opening?.result
             await closing?.value
             return
         }

@@ -113,4 +113,70 @@ struct ClientOnlyTests {
         try await store.download()
         try await shop.expectEqual(store)
     }
+
+    @Test("stay, with what they contain and the drafts, when the service's model is not compatible")
+    func incompatibleService() async throws {
+        let shop = try await Shop()
+        var options = try Self.options()
+        options.clientOnlyModel = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="App" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+                  <EntityType Name="Trip"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+                    <NavigationProperty Name="Legs" Type="Collection(App.Leg)" ContainsTarget="true"/></EntityType>
+                  <EntityType Name="Leg"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
+                  </EntityType>
+                  <EntityContainer Name="C"><EntitySet Name="Trips" EntityType="App.Trip"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        let store = try await shop.store(options: options)
+        try await store.download()
+        try await store.create("Trips", ["ID": 1])
+        let leg = Entity(shape: try #require(store.model.shape(QualifiedName("App", "Leg"))), ["No": 1])
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Trips(1)/Legs"), body: .entity(leg)))
+        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.update("ProductDrafts(1)", ["Stock": 4711])
+        try store.close()
+        try await shop.sql("ALTER TABLE Products DROP COLUMN Name; ALTER TABLE Products ADD COLUMN Colour VARCHAR(20)")
+        let newer = try await Shop(at: shop.directory)
+        let refresh = try await reopened(shop, options).refreshMetadata { _, _ in try newer.client() }
+        #expect(refresh.isRebuilt)
+        #expect(try await refresh.store.rows("Trips(1)/Legs").map { $0["No"] } == [1])
+        #expect(try await refresh.store.rows("ProductDrafts").map { $0["Stock"] } == [4711])
+    }
+
+    @Test("keep their streams to themselves")
+    func streams() async throws {
+        let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.clientOnlyModel = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="App" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+                  <EntityType Name="Scan" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+                    <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Thumb" Type="Edm.Stream"/></EntityType>
+                  <EntityContainer Name="C"><EntitySet Name="Scans" EntityType="App.Scan"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        let store = try await shop.store(options: options)
+        try await store.download()
+        let scan = try await store.createMedia("Scans", "mine")
+        let id = try #require(scan.control.id)
+        try await store.replaceStream("\(id)/Thumb", "small")
+        #expect(try await store.status().pending.isEmpty)
+        await shop.wire.mend()
+        try await store.sync()
+        try await store.compact()
+        #expect(await shop.wire.requests.allSatisfy { $0.path?.contains("Scans") != true })
+        for (url, text) in [("\(id)/$value", "mine"), ("\(id)/Thumb", "small")] {
+            guard case .raw(let stream, _) = try await store.execute(ODataRequest(.read, ODataURL(parsing: url))).body
+            else {
+                throw ODataError.notFound(url)
+            }
+            #expect(String(decoding: try await stream.collect(limit: 100), as: UTF8.self) == text)
+        }
+    }
 }

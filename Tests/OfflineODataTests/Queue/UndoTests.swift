@@ -2,6 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import Synchronization
 import Testing
 
 @Suite("Undo")
@@ -206,5 +207,60 @@ struct UndoTests {
         let store = try await shop.clone()
         await #expect(throws: OfflineError.self) { try await undo(store, "Products") }
         await #expect(throws: QueryError.self) { try await undo(store, "Produkts(1)") }
+    }
+
+    @Test("is refused where something that would go with it is on its way, and the doubt of that is seen")
+    func dependentOnItsWay() async throws {
+        let shop = try await Shop()
+        let found = LockedList()
+        let place = LockedStore()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                if request.method == .create { throw ODataError(status: 400, code: "No", message: "No such customer.") }
+                guard request.method == .update, let store = place.store else { return nil }
+                found.append(request)
+                let refused = try #require(try await store.status().failed.first)
+                await #expect(throws: OfflineError.self) { try await store.discard([refused.id]) }
+                throw ODataError(status: 504, code: "Gateway", message: "The service did not answer.")
+            })
+        let store = try await shop.clone(through: service)
+        place.store = store
+        try await store.create("Customers", ["CustomerID": "NEW", "CompanyName": "New"])
+        try await store.update("Orders(1001)", ["Freight": 1])
+        try await store.update("Orders(1001)", ["CustomerID": "NEW"])
+        _ = try? await store.upload()
+        #expect(found.requests.count == 1)
+        #expect(try await store.status().pending.count + store.status().failed.count == 3, "nothing is forgotten")
+    }
+
+    @Test("of a deletion by cancelling it shows nothing that the service had refused before")
+    func refusedBeforeDeletion() async throws {
+        let shop = try await Shop()
+        let service = Gateway(
+            base: PlainService(base: try shop.client()),
+            before: { request in
+                guard case .entity(let entity) = request.body, entity["Name"] == "Bad" else { return nil }
+                throw ODataError(status: 400, code: "No", message: "No such name.")
+            })
+        let store = try await shop.clone(through: service)
+        let name = try await store.rows("Products(1)").first?["Name"]
+        try await store.update("Products(1)", ["Name": "Bad"])
+        try await store.upload()
+        try await store.update("Products(1)", ["Stock": 77])
+        try await store.delete("Products(1)")
+        let deletion = try #require(try await store.status().pending.last)
+        #expect(try await store.cancel([deletion.id]) == 1)
+        let product = try #require(try await store.rows("Products(1)").first)
+        #expect(product["Stock"] == 77 && product["Name"] == name)
+    }
+}
+
+/// A store that those who are asked by its service come to know later.
+private final class LockedStore: Sendable {
+    private let kept = Mutex<OfflineODataProvider?>(nil)
+    var store: OfflineODataProvider? {
+        get { kept.withLock { $0 } }
+        set { kept.withLock { $0 = newValue } }
     }
 }

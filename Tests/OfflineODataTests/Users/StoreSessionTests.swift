@@ -52,6 +52,25 @@ struct StoreSessionTests {
         try await setting.shop.expectEqual(try #require(await session.store))
     }
 
+    @Test("Who leaves while the store is being opened has nothing open when that is done")
+    func leavingWhileOpening() async throws {
+        let setting = try await Setting()
+        let (path, directory) = (setting.path, setting.shop.directory.appendingPathComponent("clone").path)
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let session = StoreSession { protection in
+            begin.yield()
+            try await Task.sleep(for: .milliseconds(200))
+            return try await OfflineODataProvider.open(at: directory, protection: protection)
+        }
+        let entering = Task { try await session.enterForeground(.encrypted(.key(setting.key))) }
+        for await _ in begun { break }
+        await session.enterBackground()
+        #expect(!EncryptedDatabase.isUnlocked(at: path))
+        try await entering.value
+        #expect(await session.store == nil)
+        #expect(!EncryptedDatabase.isUnlocked(at: path))
+    }
+
     @Test("A wrong key leaves it in the background")
     func wrongKey() async throws {
         let setting = try await Setting()

@@ -13,6 +13,8 @@ extension QueueHook {
         guard let table = mapping.tables[row.set], let rowID = row.rowID else {
             throw ODataError.notImplemented("Streams of \(row.set) offline")
         }
+        // The app's own are never sent.
+        guard !isClientOnly(table.set) else { return try setLocalETag(table, rowID: rowID, in: database) }
         let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
         let options = try ChangeOptions(request)
         if let mending = mending(of: earlier, replacingStream: detail.property, by: options),
@@ -62,6 +64,7 @@ extension QueueHook {
         entity.control.etag = "W/\"local-\(environment.newGuid())\""
         entity.markUnchanged()
         let rowID = try BulkLoader(table: table, in: database).load(entity, owner: 0, parent: container).rowID
+        guard !isClientOnly(table.set) else { return rowID }
         let change = RowChange(
             kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
             request: request, parent: container)

@@ -41,7 +41,8 @@ struct QueueTable {
 
     /// The requests for what the entities of a set contain, in order.
     func requests(ofSetsWithin set: String, in database: Database) throws -> [QueuedRequest] {
-        try fetch("WHERE substr(entity_set, 1, ?) = ? ORDER BY id", [set.count + 1, set + "/"], in: database)
+        try fetch(
+            "WHERE substr(entity_set, 1, ?) = ? ORDER BY id", [set.unicodeScalars.count + 1, set + "/"], in: database)
     }
 
     /// The requests for one row, in order.
