@@ -48,13 +48,7 @@ extension AtomEntryReader {
             throw child.error(.unexpected("an element"), expected: type.lexicalDescription)
         }
         if let value = try? ODataValue(lexical: text, type: type) { return value }
-        if type == .dateTime {
-            // Services write instants on the clock of UTC with the letter that says so.
-            if text.hasSuffix("Z"), let value = ODataDateTime(String(text.dropLast())) { return .dateTime(value) }
-            if let instant = ODataDateTimeOffset(text) {
-                return .dateTime(ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds))
-            }
-        }
+        if type == .dateTime, let value = ODataDateTime(withOffset: text) { return .dateTime(value) }
         if type == .dateTimeOffset, let local = ODataDateTime(text) {
             return .dateTimeOffset(ODataDateTimeOffset(seconds: local.seconds, picoseconds: local.picoseconds))
         }

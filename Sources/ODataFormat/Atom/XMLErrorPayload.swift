@@ -50,9 +50,10 @@ extension ODataErrorPayload {
         }
         guard !children.isEmpty else { return json.string(element.text) }
         json.beginObject()
-        var written: Set<String> = []
-        for child in children where written.insert(child.name).inserted {
-            let same = children.filter { $0.name == child.name }
+        var named: [String: [XMLFragment]] = [:]
+        for child in children { named[child.name, default: []].append(child) }
+        for child in children {
+            guard let same = named.removeValue(forKey: child.name) else { continue }
             json.key(child.name)
             let isList = same.count > 1
             if isList { json.beginArray() }

@@ -17,7 +17,12 @@ struct AnnotationGroups {
             var term = name
             if !name.hasPrefix("#"), let at = name.firstIndex(of: "@") {
                 property = String(name[..<at])
-                term = String(name[name.index(after: at)...])
+                // What is said of an annotation on the instance goes with it: properties have no dots in their names.
+                if property.contains(".") {
+                    property = ""
+                } else {
+                    term = String(name[name.index(after: at)...])
+                }
             }
             if term == "odata.delta" || term == "odata.context" { continue }
             groups[property, default: []].append((term, value))
@@ -30,7 +35,12 @@ struct AnnotationGroups {
     /// Gives the annotations on a property, the empty name for the instance, in order, and forgets them.
     mutating func take(_ property: String) -> [Item] {
         guard !groups.isEmpty, let items = groups.removeValue(forKey: property) else { return [] }
-        return items.sorted { $0.term < $1.term }
+        return items.sorted { Self.order($0.term) < Self.order($1.term) }
+    }
+
+    /// The type of an annotation stands before it.
+    private static func order(_ term: String) -> String {
+        term.hasSuffix("@odata.type") ? String(term.dropLast("@odata.type".count)) : term + "@"
     }
 
     /// What has not been taken.

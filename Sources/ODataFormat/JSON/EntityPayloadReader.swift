@@ -130,7 +130,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 instance.entity.related[name] = try readRelated(&scanner, navigation)
                 return
             }
-            if !instance.hasStatedType, let shape = try typeAhead(scanner), shape != instance.entity.shape {
+            if let shape = try instance.typeAhead({ () throws(JSONError) in try typeAhead(scanner) }) {
                 // The type is stated after its properties: any order is allowed unless streaming was asked for.
                 instance.adopt(shape)
                 if let ordinal = shape.ordinal(of: name) {

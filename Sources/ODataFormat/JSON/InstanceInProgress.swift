@@ -4,6 +4,8 @@ import ODataModel
 struct InstanceInProgress {
     var entity: Entity
     var hasStatedType = false
+    /// Whether what is still to come was looked through for a type once: nothing else is there the next time.
+    private(set) var hasLookedAhead = false
     /// What the payload states of the types of properties.
     var statedTypes: [String: TypeReference] = [:]
     /// Entity ids by navigation property.
@@ -12,6 +14,16 @@ struct InstanceInProgress {
     var nextLinks: [String: String] = [:]
 
     init(shape: Shape) { entity = Entity(shape: shape) }
+
+    /// The type that a later member states, where none was stated so far and nobody has looked for it.
+    ///
+    /// - Parameter find: looks for it, in time proportional to what is still to come.
+    mutating func typeAhead(_ find: () throws(JSONError) -> Shape?) throws(JSONError) -> Shape? {
+        guard !hasStatedType, !hasLookedAhead else { return nil }
+        let shape = try find()
+        hasLookedAhead = true
+        return shape == entity.shape ? nil : shape
+    }
 
     /// The type to read a declared property with: a stated one where the declaration leaves it open.
     func type(of property: Property) -> TypeReference {

@@ -89,12 +89,7 @@ public struct PayloadEncoder: Sendable {
         var result = entity
         if !includesRelated { result.related = [:] }
         guard purpose != .response else { return result }
-        result.control = ControlInformation()
-        result.control.type = entity.control.type
-        result.control.annotations = entity.control.annotations.filter {
-            !$0.key.hasPrefix("odata.") && !$0.key.hasPrefix("atom.") && !$0.key.hasPrefix("#")
-                && !$0.key.contains("@odata.")
-        }
+        result.control = entity.control.ofRequest
         return result
     }
 

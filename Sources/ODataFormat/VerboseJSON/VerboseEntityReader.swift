@@ -169,7 +169,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         if let navigation = instance.entity.shape.navigationProperty(name) {
             return try readRelated(navigation, &scanner, &instance)
         }
-        if !instance.hasStatedType, let shape = try typeAhead(scanner), shape != instance.entity.shape {
+        if let shape = try instance.typeAhead({ () throws(JSONError) in try typeAhead(scanner) }) {
             instance.adopt(shape)
             if let ordinal = shape.ordinal(of: name) {
                 return try readProperty(shape.properties[ordinal], ordinal, &scanner, &instance)

@@ -16,13 +16,10 @@ struct PayloadWriter {
             isIEEE754Compatible: format.isIEEE754Compatible, isPrefixed: format.isPrefixed)
     }
 
-    /// An entity that is sent to a service: its type only where it derives from what the URL tells, and none of
-    /// the links and tags that the service once gave, which a strict service might take amiss.
+    /// An entity that is sent to a service: its type only where it derives from what the URL tells.
     func requestEntity(_ entity: Entity) -> [UInt8] {
         var outgoing = entity
-        outgoing.control = ControlInformation()
-        outgoing.control.type = entity.control.type
-        outgoing.control.annotations = entity.control.annotations.filter { !$0.key.hasPrefix("odata.") }
+        outgoing.control = entity.control.ofRequest
         var json = JSONWriter()
         entities.write(outgoing, declared: entity.control.type == nil ? entity.shape.name : nil, to: &json)
         return json.bytes

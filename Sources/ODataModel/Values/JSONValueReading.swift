@@ -86,6 +86,21 @@ extension JSONValueReading {
     }
 }
 
+extension ODataDateTime {
+    /// An instant where none with an offset should be: on the clock of UTC, with the letter that says so or another offset, as
+    /// services write `Edm.DateTime` all the same.
+    package init?(withOffset text: String) {
+        // What the clock shows is not moved by the letter alone.
+        if text.hasSuffix("Z"), let value = ODataDateTime(String(text.dropLast())) {
+            self = value
+        } else if let instant = ODataDateTimeOffset(text) {
+            self.init(seconds: instant.seconds, picoseconds: instant.picoseconds)
+        } else {
+            return nil
+        }
+    }
+}
+
 extension JSONScanner {
     /// Takes a value of a primitive type, null excluded (OData JSON Format 4.01, 7.1).
     public mutating func readPrimitive(_ type: PrimitiveType) throws(JSONError) -> ODataValue {
@@ -100,6 +115,7 @@ extension JSONScanner {
             if type == .dateTimeOffset, let value = view.withUTF8({ ODataDateTimeOffset(withoutOffset: $0) }) {
                 return .dateTimeOffset(value)
             }
+            if type == .dateTime, let value = ODataDateTime(withOffset: view.string) { return .dateTime(value) }
             throw error(.invalidValue(String(view.string.prefix(80))), at: start, expected: type.lexicalDescription)
         case (.boolean, .boolean): return .boolean(try readBoolean())
         case (.number, _) where type.isNumeric:

@@ -73,7 +73,10 @@ struct ModelMigration {
         // Renaming a table must not change what triggers of others say.
         try database.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
-        let kept = Set(oldStatements).intersection(newStatements)
+        let recoded = recodedTables
+        let kept = Set(oldStatements).intersection(newStatements).filter {
+            $0.kind != "TABLE" || !recoded.contains($0.name)
+        }
         for statement in oldStatements where statement.kind != "TABLE" && !kept.contains(statement) {
             try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
         }
@@ -100,6 +103,20 @@ struct ModelMigration {
             try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
         }
         return stale
+    }
+
+    /// The tables that are made by the same statement, and have columns whose values are stored otherwise: a decimal of another
+    /// scale is another whole number.
+    private var recodedTables: Set<String> {
+        let former = Dictionary(
+            old.mapping.tables.values.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
+        return Set(
+            new.mapping.tables.values.filter { after in
+                let before = former[after.table]?.columns ?? []
+                return after.columns.contains { column in
+                    before.contains { $0.name == column.name && $0.codec != column.codec }
+                }
+            }.map(\.table))
     }
 
     /// An index that somebody asked for, with the statement that made it; a search index is made otherwise.

@@ -73,4 +73,33 @@ struct ComplexTypeChangeTests {
         }
         #expect(theirs["Street"] == "Mine" && theirs["Zip"] == 777)
     }
+
+    @Test("A decimal that gets more places keeps its value, here and in what waits")
+    func scale() async throws {
+        func depot(_ scale: Int) async throws -> Depot {
+            try await Depot { metadata in
+                metadata.replacingOccurrences(
+                    of: Self.header,
+                    with: Self.header
+                        + "<Property Name=\"Price\" Type=\"Edm.Decimal\" Precision=\"12\" Scale=\"\(scale)\"/>")
+            }
+        }
+        let (former, newer) = (try await depot(2), try await depot(4))
+        let value = ODataValue.decimal(try #require(ODataDecimal("1.5")))
+        let mine = ODataValue.decimal(try #require(ODataDecimal("7.25")))
+        for service in [former.service, newer.service] {
+            try await service.change(.update, "Headers(1)", "Header", ["Price": value])
+        }
+        let store = try await former.clone()
+        try await store.change(.update, "Headers(2)", "Header", ["Price": mine])
+        try store.close()
+        let migrated = try await former.reopen(at: newer).refreshMetadata().store
+        let prices = try await migrated.rows("Headers?$orderby=ID").map { $0["Price"] }
+        #expect(prices.allSatisfy { $0 == nil || $0 == value || $0 == mine }, "\(prices)")
+        #expect(
+            try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins)).failed.map(\.description)
+                == [])
+        try await migrated.download()
+        #expect(try await migrated.rows("Headers?$orderby=ID").map { $0["Price"] } == [value, mine])
+    }
 }

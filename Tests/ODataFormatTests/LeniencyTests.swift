@@ -1,0 +1,100 @@
+import ODataModel
+import Testing
+
+@testable import ODataFormat
+
+@Suite("What services write otherwise than the standard has it, and how long it takes to read")
+struct LeniencyTests {
+    @Test(
+        "Edm.DateTime with the letter of UTC or an offset, in JSON as in Atom",
+        arguments: [
+            ("2020-01-01T08:00:00Z", "2020-01-01T08:00:00"), ("2020-01-01T08:00:00+02:00", "2020-01-01T06:00:00"),
+        ])
+    func instants(text: String, value: String) throws {
+        let model = try LegacyService.model()
+        let body = #"{"d":{"__metadata":{"type":"Ref.Room"},"Id":"1","Built":"\#(text)"}}"#
+        let entity = try VerboseEntityReader(model: model).read(Array(body.utf8), type: LegacyService.room).entity
+        #expect(entity["Built"] == .dateTime(try #require(ODataDateTime(value))))
+    }
+
+    private func seconds(_ work: () throws -> Void) rethrows -> Double {
+        let clock = ContinuousClock()
+        let time = try clock.measure(work)
+        return Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+    }
+
+    /// How many times as long eight times as much takes.
+    private func growth(_ work: (Int) throws -> Void) throws -> Double {
+        func least(_ count: Int) throws -> Double {
+            try (0..<3).map { _ in try seconds { try work(count) } }.min() ?? 0
+        }
+        return try least(8_000) / least(1_000)
+    }
+
+    @Test("An instance with many members that nobody has declared is looked through once for its type")
+    func undeclared() throws {
+        let model = try SampleService.model()
+        let legacy = try LegacyService.model()
+        func members(_ count: Int) -> String { (0..<count).map { "\"m\($0)\":1" }.joined(separator: ",") }
+        let v4 = try growth { count in
+            _ = try EntityPayloadReader(model: model).read(
+                Array("{\"ID\":1,\(members(count))}".utf8), type: SampleService.order)
+        }
+        #expect(v4 < 24, "64 where the time grows with the square")
+        let v2 = try growth { count in
+            _ = try VerboseEntityReader(model: legacy).read(
+                Array("{\"d\":{\"Id\":\"1\",\(members(count))}}".utf8), type: LegacyService.room)
+        }
+        #expect(v2 < 24, "64 where the time grows with the square")
+    }
+
+    @Test("A type that stands behind undeclared members is still found")
+    func lateType() throws {
+        let body = ##"{"ID":1,"a":1,"b":2,"Hours":3,"@odata.type":"#Shop.RushOrder"}"##
+        let entity = try EntityPayloadReader(model: SampleService.model()).read(
+            Array(body.utf8), type: SampleService.order
+        ).entity
+        #expect(entity.shape.name == QualifiedName("Shop", "RushOrder"))
+        #expect(entity["Hours"] == 3 && entity["a"] == 1 && entity["b"] == 2)
+    }
+
+    @Test("An error in XML with elements of many names is read in one pass")
+    func innerError() throws {
+        let growth = try growth { count in
+            let elements = (0..<count).map { "<e\($0)>x</e\($0)>" }.joined()
+            let text = "<error><code>1</code><message>m</message><innererror>\(elements)</innererror></error>"
+            _ = try ODataErrorPayload(xml: Array(text.utf8))
+        }
+        #expect(growth < 24, "64 where the time grows with the square")
+    }
+
+    @Test("JSON 20: the type of an annotation on an instance stays one")
+    func annotationType() throws {
+        let model = try SampleService.model()
+        let body = ##"{"@Core.When@odata.type":"#Date","@Core.When":"2020-01-01","ID":1}"##
+        let entity = try EntityPayloadReader(model: model).read(Array(body.utf8), type: SampleService.order).entity
+        var json = JSONWriter()
+        EntityPayloadWriter(model: model, metadata: .minimal, version: .v401)
+            .write(entity, declared: SampleService.order, context: nil, to: &json)
+        let text = String(decoding: json.bytes, as: UTF8.self)
+        let (type, value) = (text.range(of: "\"@Core.When@"), text.range(of: "\"@Core.When\":"))
+        #expect(!text.contains("\"Core.When@"), "\(text)")
+        if let type, let value { #expect(type.lowerBound < value.lowerBound, "\(text)") }
+    }
+
+    @Test("A request says nothing that the service once gave, and what it says of a nested collection stays")
+    func requests() {
+        var control = ControlInformation()
+        control.id = "Orders(1)"
+        control.etag = "W/\"1\""
+        control.type = SampleService.order
+        control.annotations = [
+            "Customer@odata.navigationLink": "x", "Photo@odata.mediaEtag": "x", "#Shop.Close": "x",
+            "odata.context": "x",
+            "Items@odata.delta": .boolean(true), "Core.When": "x", "Freight@Core.Unit": "x",
+        ]
+        let outgoing = control.ofRequest
+        #expect(outgoing.id == nil && outgoing.etag == nil && outgoing.type == SampleService.order)
+        #expect(outgoing.annotations.keys.sorted() == ["Core.When", "Freight@Core.Unit", "Items@odata.delta"])
+    }
+}
