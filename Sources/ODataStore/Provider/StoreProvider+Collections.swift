@@ -145,7 +145,7 @@ private final class CollectionChange {
         guard let key = try writer.key(of: entity) else {
             throw ODataError(status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
         }
-        if removed.reason == .changed, let relation = try relation {
+        if let relation = try relation {
             _ = try writer.put(entity, into: relation, request: request, database: database)
             return
         }

@@ -44,10 +44,8 @@ struct WriteTarget {
             case .entitySet(let set, _): current = WriteTarget(set: set.name, isEntity: false)
             case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
             case .key(let key):
-                if let via = current?.via,
-                    try writer.related(via.row, via.path, key: key, database: database) == nil
-                {
-                    throw ODataError.notFound("\(via.row.id)/\(via.path)")
+                if let via = current?.via {
+                    _ = try writer.member(of: via.row, via.path, key: key, database: database)
                 }
                 current?.key = key
                 current?.isEntity = true
@@ -149,6 +147,25 @@ extension RowWriter {
     /// those that a collection leads to.
     func related(_ row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow? {
         try relatedRows(row, path, key: key, limit: 1, database: database).first
+    }
+
+    /// The entity with a key among those that a navigation property of a row leads to.
+    ///
+    /// - Throws: 404 when it is not among them, whether or not there is such an entity.
+    func member(of row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow {
+        guard let member = try related(row, path, key: key, database: database) else {
+            throw notFound(key, in: path, of: row)
+        }
+        return member
+    }
+
+    /// The refusal of a key that is not among what a navigation property of a row leads to.
+    func notFound(_ key: EntityKey?, in path: String, of row: WrittenRow) -> ODataError {
+        let place = "\(row.id)/\(path)"
+        guard let target = plans[row.set]?.storage.navigation[path]?.target, let plan = plans[target] else {
+            return .notFound(place)
+        }
+        return .notFound(name(place, key, plan))
     }
 
     /// The entities that a navigation property of a row leads to.

@@ -80,6 +80,7 @@ extension RowWriter {
         let existing = try key.flatMap { try read(key: $0, in: target, parent: parent, database: database) }
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
+            _ = try member(of: relation.row, relation.name, key: existing.entity.key, database: database)
             if reason == "deleted" {
                 try delete(
                     key: existing.entity.key, in: target, parent: existing.parent, request: request,
@@ -128,14 +129,8 @@ extension RowWriter {
         _ row: WrittenRow, from relation: Relation, request: ODataRequest, database: Database
     ) throws {
         switch relation.storage {
-        case .link(_, let table, let source, let target):
-            try hook?.didLink(
-                LinkChange(
-                    isAdded: false, source: relation.row, navigation: relation.name, target: row, request: request),
-                in: database)
-            try database.execute(
-                sql: "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ? AND \(quoted(target)) = ?",
-                arguments: [relation.row.rowID, row.rowID])
+        case .link:
+            try deleteLink(from: relation.row, relation.name, to: row, request: request, database: database)
         case .join(let target, let pairs):
             let dependent = try plan(target)
             let paths = pairs.compactMap { dependent.path(ofColumn: $0.target) }
