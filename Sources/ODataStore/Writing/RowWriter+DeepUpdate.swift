@@ -111,8 +111,10 @@ extension RowWriter {
         }
         var patch = request
         patch.method = .update
-        return try update(
+        let changed = try update(
             joined, key: existing.entity.key, in: target, parent: existing.parent, request: patch, database: database)
+        try checkBindings(of: other, as: changed, in: relation)
+        return changed
     }
 
     /// Takes away what is not among the entities that a collection is to hold.

@@ -224,10 +224,36 @@ extension RowWriter {
             }
         }
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
+        try checkBindings(of: other, as: created, in: relation)
         if case .link = storage {
             try insertLink(from: written, name, to: created, request: request, database: database)
         }
         return created
+    }
+
+    /// Checks that an entity is not bound to another one than that by which it was created or changed
+    /// (OData Protocol 4.01, 11.4.2.1).
+    ///
+    /// - Parameters:
+    ///   - other: the entity as the body gave it.
+    ///   - row: what became of it.
+    /// - Throws: 400 with the navigation property that contradicts.
+    func checkBindings(of other: Entity, as row: WrittenRow, in relation: Relation) throws {
+        guard case .join(let target, let pairs) = relation.storage else { return }
+        let dependent = try plan(target)
+        for pair in pairs {
+            guard let path = dependent.path(ofColumn: pair.target),
+                let source = relation.plan.path(ofColumn: pair.source),
+                row.entity[path] != relation.row.entity[source],
+                let bound = other.related.keys.sorted().first(where: { name in
+                    other.shape.navigationProperty(name)?.constraints.contains { $0.property == path } == true
+                })
+            else { continue }
+            throw ODataError(
+                status: 400, code: "ContradictingBinding",
+                message: "\(bound) refers to another entity than \(relation.row.id), in whose \(relation.name) it is.",
+                target: bound)
+        }
     }
 
     /// An entity with the foreign key that relates it to a row, and the row id of that row where it contains it.
