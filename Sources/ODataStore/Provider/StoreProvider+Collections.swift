@@ -189,11 +189,13 @@ private final class CollectionChange {
         if let parent = target.parent { sql += " WHERE \(quoted(OfflineLayout.parentColumn)) = \(parent)" }
         for row in try Row.fetchAll(database, sql: sql) {
             let written = try writer.written(plan.stored(row), plan: plan, database: database)
-            guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name) else {
-                continue
-            }
+            let key = written.entity.key
+            guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name),
+                // What was deleted before may have taken this along.
+                try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil
+            else { continue }
             try writer.delete(
-                key: written.entity.key, in: target.set, parent: target.parent, request: request, database: database)
+                key: key, in: target.set, parent: target.parent, request: request, database: database)
         }
     }
 

@@ -118,10 +118,16 @@ extension RowWriter {
     }
 
     /// Takes away what is not among the entities that a collection is to hold.
+    ///
+    /// - Parameter type: the type of the entities that are looked at; `nil` for all.
     func keepOnly(
-        _ ids: Set<String>, of relation: Relation, request: ODataRequest, database: Database
+        _ ids: Set<String>, of relation: Relation, type: QualifiedName? = nil, request: ODataRequest, database: Database
     ) throws {
-        for row in try relatedRows(relation.row, relation.name, database: database) where !ids.contains(row.id) {
+        for row in try relatedRows(relation.row, relation.name, database: database)
+        where !ids.contains(row.id) && type.map({ mapping.model.isType(row.entity.shape.name, $0) }) ?? true {
+            // What was taken away before may have taken this along.
+            guard let row = try related(relation.row, relation.name, key: row.entity.key, database: database)
+            else { continue }
             try takeAway(row, from: relation, request: request, database: database)
         }
     }
