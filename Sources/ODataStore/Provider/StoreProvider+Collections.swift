@@ -182,7 +182,7 @@ private final class CollectionChange {
     /// Takes away all members but some.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
-            return try writer.keepOnly(ids, of: relation, request: request, database: database)
+            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, database: database)
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection
