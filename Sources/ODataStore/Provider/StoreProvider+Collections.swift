@@ -129,9 +129,16 @@ private final class CollectionChange {
             return row
         }
         let key = try writer.key(of: entity)
-        if let key, try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil {
-            let change = replaces ? writer.replace : writer.update
-            return try change(entity, key, target.set, target.parent, request, database)
+        let existing = try key.flatMap {
+            try writer.read(key: $0, in: target.set, parent: target.parent, database: database)
+        }
+        try writer.checkCondition(of: entity, on: existing)
+        if existing != nil {
+            return replaces
+                ? try writer.replace(
+                    entity, key: key, in: target.set, parent: target.parent, request: request, database: database)
+                : try writer.update(
+                    entity, key: key, in: target.set, parent: target.parent, request: request, database: database)
         }
         var creating = request
         creating.method = .create

@@ -81,6 +81,7 @@ extension RowWriter {
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
             _ = try member(of: relation.row, relation.name, key: existing.entity.key, database: database)
+            try checkCondition(of: other, on: existing)
             if reason == "deleted" {
                 try delete(
                     key: existing.entity.key, in: target, parent: existing.parent, request: request,
@@ -90,6 +91,7 @@ extension RowWriter {
             }
             return nil
         }
+        try checkCondition(of: other, on: existing)
         guard let existing else {
             guard isGiven else {
                 throw ODataError(

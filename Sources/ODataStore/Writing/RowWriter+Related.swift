@@ -65,12 +65,14 @@ extension RowWriter {
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
             guard existing.id == current?.id else { throw notFound(existing.entity.key, in: name, of: before) }
+            try checkCondition(of: other, on: existing)
             if reason == "deleted" {
                 try delete(
                     key: existing.entity.key, in: target, request: unconditional(request), database: database)
             }
             return nil
         }
+        try checkCondition(of: other, on: existing)
         guard let existing else { return try create(other, in: target, request: request, database: database) }
         return try update(
             other, key: existing.entity.key, in: target, request: unconditional(request), database: database)
@@ -83,6 +85,18 @@ extension RowWriter {
         request.ifMatch = "*"
         request.ifNoneMatch = nil
         return request
+    }
+
+    /// Checks the condition that an entity within a body states by its own ETag (OData Protocol 4.01, 11.4.3 and
+    /// 11.4.12).
+    ///
+    /// - Parameter existing: the row that it stands for; `nil` where there is none, which no ETag matches, `*` neither.
+    /// - Throws: 412.
+    func checkCondition(of other: Entity, on existing: WrittenRow?) throws {
+        guard let etag = other.control.etag else { return }
+        guard let existing, Self.matches(etag, existing.etag) else {
+            throw ODataError.preconditionFailed(existing?.id ?? other.control.id ?? "\(other.shape)")
+        }
     }
 
     /// The key that an entity within another one names, by its properties or by its id.
