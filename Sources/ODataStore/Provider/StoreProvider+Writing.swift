@@ -239,14 +239,15 @@ extension StoreProvider {
         }
         var patch = Entity(shape: row.entity.shape)
         let path = target.properties
+        // PATCH merges, everything else replaces the whole value at the end of the path.
+        let merges = request.method == .update
         patch[path[0].name] = try nested(
-            request.method == .replace ? writer.completed(value) : value, path.dropFirst(),
-            in: row.entity[path[0].name],
-            of: path[0])
+            merges ? value : writer.completed(value), path.dropFirst(), in: row.entity[path[0].name], of: path[0])
         var request = request
         request.method = .update
         let changed = try writer.update(
-            patch, key: target.key, in: target.set, parent: target.parent, request: request, database: database)
+            patch, merging: merges ? .max : path.count - 1, key: target.key, in: target.set, parent: target.parent,
+            request: request, database: database)
         guard request.preferences.returns == .representation, !value.isNull else {
             var response = ODataResponse(status: 204, etag: changed.etag)
             if let returns = request.preferences.returns {
@@ -289,10 +290,10 @@ extension StoreProvider {
         guard case .complex(let name?) = property.type, let shape = model.shape(name) else {
             throw ODataError.notFound("\(property.name)/\(next.name)")
         }
-        var holder = Entity(shape: shape)
-        var inner: ODataValue?
-        if case .complex(let entity)? = current { inner = entity[next.name] }
-        holder[next.name] = try nested(value, path.dropFirst(), in: inner, of: next)
+        var stored: Entity?
+        if case .complex(let entity)? = current { stored = entity }
+        var holder = Entity(shape: stored?.shape ?? shape)
+        holder[next.name] = try nested(value, path.dropFirst(), in: stored?[next.name], of: next)
         return .complex(holder)
     }
 
