@@ -170,6 +170,8 @@ public struct RequestDecoder: Sendable {
         ).decode(body)
         if versions.payloadVersion >= .v401 {
             try Self.addCondition(ofBodyTo: &incoming.request, bound.resource)
+        } else {
+            incoming.request.body.removeETags()
         }
         return incoming
     }

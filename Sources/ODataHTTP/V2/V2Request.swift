@@ -76,6 +76,7 @@ struct V2RequestDecoder {
             result.request.body = .batch(result.parts.compactMap(Self.item))
         } else {
             result.request.body = try await self.body(body, bound, request, fields)
+            result.request.body.removeETags()
         }
         return result
     }

@@ -129,9 +129,16 @@ private final class CollectionChange {
             return row
         }
         let key = try writer.key(of: entity)
-        if let key, try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil {
-            let change = replaces ? writer.replace : writer.update
-            return try change(entity, key, target.set, target.parent, request, database)
+        let existing = try key.flatMap {
+            try writer.read(key: $0, in: target.set, parent: target.parent, database: database)
+        }
+        try writer.checkCondition(of: entity, on: existing)
+        if existing != nil {
+            return replaces
+                ? try writer.replace(
+                    entity, key: key, in: target.set, parent: target.parent, request: request, database: database)
+                : try writer.update(
+                    entity, key: key, in: target.set, parent: target.parent, request: request, database: database)
         }
         var creating = request
         creating.method = .create
@@ -145,7 +152,7 @@ private final class CollectionChange {
         guard let key = try writer.key(of: entity) else {
             throw ODataError(status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
         }
-        if removed.reason == .changed, let relation = try relation {
+        if let relation = try relation {
             _ = try writer.put(entity, into: relation, request: request, database: database)
             return
         }
@@ -182,18 +189,20 @@ private final class CollectionChange {
     /// Takes away all members but some.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
-            return try writer.keepOnly(ids, of: relation, request: request, database: database)
+            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, database: database)
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection
         if let parent = target.parent { sql += " WHERE \(quoted(OfflineLayout.parentColumn)) = \(parent)" }
         for row in try Row.fetchAll(database, sql: sql) {
             let written = try writer.written(plan.stored(row), plan: plan, database: database)
-            guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name) else {
-                continue
-            }
+            let key = written.entity.key
+            guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name),
+                // What was deleted before may have taken this along.
+                try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil
+            else { continue }
             try writer.delete(
-                key: written.entity.key, in: target.set, parent: target.parent, request: request, database: database)
+                key: key, in: target.set, parent: target.parent, request: request, database: database)
         }
     }
 

@@ -21,11 +21,12 @@ extension StoreProvider {
         let target = try WriteTarget(
             BoundResource(steps: plain, target: bound.resource.target), writer: writer, database: database)
         // The members were found in this transaction: a condition on one ETag says nothing of all of them.
-        var single = request
-        single.ifMatch = nil
-        single.ifNoneMatch = nil
+        let single = writer.unconditional(request)
         var changed: [Entity] = []
         for member in members {
+            // What was deleted before may have taken this along.
+            guard try writer.read(key: member.key, in: target.set, parent: target.parent, database: database) != nil
+            else { continue }
             switch request.method {
             case .delete:
                 try writer.delete(

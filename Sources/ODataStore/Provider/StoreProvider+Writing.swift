@@ -152,7 +152,7 @@ extension StoreProvider {
         _ request: ODataRequest, _ resource: BoundResource, in database: Database
     ) throws -> ODataResponse {
         let target = try WriteTarget(resource, writer: writer, database: database)
-        try target.checkCast(writer: writer, database: database)
+        try target.checkCasts(writer: writer, database: database)
         let entity = try entity(request)
         if target.isMissing, let via = target.via {
             guard via.isContainment, request.ifMatch == nil else {
@@ -178,7 +178,7 @@ extension StoreProvider {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(resource))
         }
         if target.isMissing { _ = try target.row(writer: writer, database: database) }
-        try target.checkCast(writer: writer, database: database)
+        try target.checkCasts(writer: writer, database: database)
         try writer.delete(
             key: target.key, in: target.set, parent: target.parent, request: request, database: database)
         return ODataResponse(status: 204)
@@ -227,7 +227,7 @@ extension StoreProvider {
         case (.delete, _): value = property.type.isCollection ? .collection([]) : .null
         case (.create, .value(let member, _)):
             // POST adds one member to a collection (11.4.9.3).
-            guard case .collection(let members)? = Self.value(target.properties, in: row.entity) else {
+            guard case .collection(let members)? = row.entity.value(at: target.properties) else {
                 throw ODataError.notFound("\(row.id)/\(property.name)")
             }
             value = .collection(members + [member])
@@ -239,14 +239,15 @@ extension StoreProvider {
         }
         var patch = Entity(shape: row.entity.shape)
         let path = target.properties
+        // PATCH merges, everything else replaces the whole value at the end of the path.
+        let merges = request.method == .update
         patch[path[0].name] = try nested(
-            request.method == .replace ? writer.completed(value) : value, path.dropFirst(),
-            in: row.entity[path[0].name],
-            of: path[0])
+            merges ? value : writer.completed(value), path.dropFirst(), in: row.entity[path[0].name], of: path[0])
         var request = request
         request.method = .update
         let changed = try writer.update(
-            patch, key: target.key, in: target.set, parent: target.parent, request: request, database: database)
+            patch, merging: merges ? .max : path.count - 1, key: target.key, in: target.set, parent: target.parent,
+            request: request, database: database)
         guard request.preferences.returns == .representation, !value.isNull else {
             var response = ODataResponse(status: 204, etag: changed.etag)
             if let returns = request.preferences.returns {
@@ -255,7 +256,7 @@ extension StoreProvider {
             return response
         }
         // With PATCH, what the request leaves out stays.
-        let written = Self.value(target.properties, in: changed.entity) ?? value
+        let written = changed.entity.value(at: target.properties) ?? value
         var response = ODataResponse(body: .value(written, property.type), etag: changed.etag)
         response.preferencesApplied.append("return=representation")
         return response
@@ -281,17 +282,7 @@ extension StoreProvider {
         throw ODataError(status: 400, code: code, message: "\(path) \(reason).", target: path)
     }
 
-    /// The value at the end of a path of properties.
-    private static func value(_ path: [Property], in entity: Entity) -> ODataValue? {
-        var current = ODataValue.complex(entity)
-        for property in path {
-            guard case .complex(let holder) = current, let next = holder[property.name] else { return nil }
-            current = next
-        }
-        return current
-    }
-
-    /// The value of a property so that only what stands at the end of a path changes in it.
+    /// The value of a property that gives only what stands at the end of a path.
     private func nested(
         _ value: ODataValue, _ path: ArraySlice<Property>, in current: ODataValue?, of property: Property
     ) throws -> ODataValue {
@@ -299,10 +290,10 @@ extension StoreProvider {
         guard case .complex(let name?) = property.type, let shape = model.shape(name) else {
             throw ODataError.notFound("\(property.name)/\(next.name)")
         }
-        var holder = Entity(shape: shape)
-        var inner: ODataValue?
-        if case .complex(let entity)? = current { inner = entity[next.name] }
-        holder[next.name] = try nested(value, path.dropFirst(), in: inner, of: next)
+        var stored: Entity?
+        if case .complex(let entity)? = current { stored = entity }
+        var holder = Entity(shape: stored?.shape ?? shape)
+        holder[next.name] = try nested(value, path.dropFirst(), in: stored?[next.name], of: next)
         return .complex(holder)
     }
 

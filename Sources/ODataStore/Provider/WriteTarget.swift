@@ -19,8 +19,8 @@ struct WriteTarget {
     var via: Via?
     /// The property path below the entity.
     var properties: [Property] = []
-    /// The type cast to at the end of the path.
-    var cast: Shape?
+    /// The types that the entity, or the value behind some of ``properties``, is cast to.
+    private var casts: [(depth: Int, shape: Shape)] = []
     /// Whether a single-valued navigation property at the end leads nowhere.
     var isMissing = false
 
@@ -44,10 +44,8 @@ struct WriteTarget {
             case .entitySet(let set, _): current = WriteTarget(set: set.name, isEntity: false)
             case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
             case .key(let key):
-                if let via = current?.via,
-                    try writer.related(via.row, via.path, key: key, database: database) == nil
-                {
-                    throw ODataError.notFound("\(via.row.id)/\(via.path)")
+                if let via = current?.via {
+                    _ = try writer.member(of: via.row, via.path, key: key, database: database)
                 }
                 current?.key = key
                 current?.isEntity = true
@@ -55,7 +53,8 @@ struct WriteTarget {
                 guard let source = current else { throw ODataError.notImplemented("This path") }
                 current = try source.following(navigation, writer: writer, database: database)
             case .property(let property, _, _): current?.properties.append(property)
-            case .cast(let shape): current?.cast = shape
+            case .cast(let shape):
+                if let depth = current?.properties.count { current?.casts.append((depth, shape)) }
             case .alternateKey:
                 current?.key = try Self.key(at: position, of: resource, writer.mapping, database)
                 current?.isEntity = true
@@ -96,7 +95,8 @@ struct WriteTarget {
 
     /// The entity addressed.
     ///
-    /// - Throws: 404 when it is not there.
+    /// - Throws: 404 when it is not there: under the path of another type than its own, or of one of its values, there is
+    ///   nothing (OData URL Conventions 4.01, 4.11).
     func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
         if isMissing, let via { throw ODataError.notFound("\(via.row.id)/\(via.path)") }
         guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
@@ -104,18 +104,22 @@ struct WriteTarget {
             throw ODataError.notFound(
                 shape.map { EntityID.canonical(set: set, key: key, shape: $0, model: writer.mapping.model) } ?? set)
         }
+        for (depth, shape) in casts {
+            let path = properties.prefix(depth)
+            guard case .complex(let value)? = row.entity.value(at: path),
+                writer.mapping.model.isType(value.shape.name, shape.name)
+            else {
+                throw ODataError.notFound(([row.id] + path.map(\.name) + ["\(shape.name)"]).joined(separator: "/"))
+            }
+        }
         return row
     }
 
-    /// An entity that is not of the type that the path casts it to is not there under that path.
+    /// Checks the types that the path casts to, where the entity need not be there otherwise.
     ///
-    /// - Throws: 404.
-    func checkCast(writer: RowWriter, database: Database) throws {
-        guard let cast else { return }
-        let row = try row(writer: writer, database: database)
-        guard writer.mapping.model.isType(row.entity.shape.name, cast.name) else {
-            throw ODataError.notFound("\(row.id)/\(cast.name)")
-        }
+    /// - Throws: 404 as ``row(writer:database:)``.
+    func checkCasts(writer: RowWriter, database: Database) throws {
+        if !casts.isEmpty { _ = try row(writer: writer, database: database) }
     }
 
     private func following(
@@ -149,6 +153,25 @@ extension RowWriter {
     /// those that a collection leads to.
     func related(_ row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow? {
         try relatedRows(row, path, key: key, limit: 1, database: database).first
+    }
+
+    /// The entity with a key among those that a navigation property of a row leads to.
+    ///
+    /// - Throws: 404 when it is not among them, whether or not there is such an entity.
+    func member(of row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow {
+        guard let member = try related(row, path, key: key, database: database) else {
+            throw notFound(key, in: path, of: row)
+        }
+        return member
+    }
+
+    /// The refusal of a key that is not among what a navigation property of a row leads to.
+    func notFound(_ key: EntityKey?, in path: String, of row: WrittenRow) -> ODataError {
+        let place = "\(row.id)/\(path)"
+        guard let target = plans[row.set]?.storage.navigation[path]?.target, let plan = plans[target] else {
+            return .notFound(place)
+        }
+        return .notFound(name(place, key, plan))
     }
 
     /// The entities that a navigation property of a row leads to.
@@ -206,5 +229,17 @@ extension NavigationStorage {
     var leadsToParts: Bool {
         guard case .join(_, let pairs) = self else { return false }
         return pairs.contains { $0.target == OfflineLayout.parentColumn }
+    }
+}
+
+extension Entity {
+    /// The value at the end of a path of properties; of an empty one, the entity itself.
+    func value(at path: some Sequence<Property>) -> ODataValue? {
+        var current = ODataValue.complex(self)
+        for property in path {
+            guard case .complex(let holder) = current, let next = holder[property.name] else { return nil }
+            current = next
+        }
+        return current
     }
 }

@@ -56,7 +56,7 @@ struct ServiceHook: WriteHook {
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         if change.kind != .delete, let rowID = change.rowID, let after = change.after {
-            try version(rowID, change.before, after, change.table, in: database)
+            try version(rowID, after, change, in: database)
             if let id = after.control.id {
                 try checkVisible(
                     RowWriter.WrittenRow(
@@ -153,10 +153,9 @@ struct ServiceHook: WriteHook {
 
     // MARK: Versions
 
-    /// Gives a row its ETag; a change of links alone counts as a change of the row.
-    private func version(
-        _ rowID: Int64, _ before: Entity?, _ after: Entity, _ table: TableStorage, in database: Database
-    ) throws {
+    /// Gives a row its ETag; a change of links or streams alone counts as a change of the row.
+    private func version(_ rowID: Int64, _ after: Entity, _ change: RowChange, in database: Database) throws {
+        let (before, table) = (change.before, change.table)
         var text: String
         switch core.etags[table.set] ?? .none {
         case .none: return
@@ -175,6 +174,11 @@ struct ServiceHook: WriteHook {
             for path in paths { hash.add(StoredJSON.encode(Self.value(path, in: after)) ?? "") }
             text = hash.text
         case .sequence:
+            if let before, before.isIdentical(to: after) {
+                // Who has the row would have its next change refused for nothing.
+                guard !change.givesValuesAlone else { return }
+                try ChangeLog.note(rowID, of: table, in: database)
+            }
             let number = try Int64.fetchOne(
                 database.cachedStatement(
                     sql: "UPDATE \(ServiceSchema.metaTable) SET value = value + 1 WHERE name = 'etag' RETURNING value"))
@@ -238,5 +242,13 @@ struct ServiceHook: WriteHook {
         }
         let isVisible = try filter.matches(rowID, of: table, core: core, in: database)
         if !isVisible { throw hidden }
+    }
+}
+
+extension RowChange {
+    /// Whether nothing but values of properties was given: neither links nor a stream.
+    fileprivate var givesValuesAlone: Bool {
+        if case .media = request.body { return false }
+        return !changedProperties.isEmpty && changedProperties.allSatisfy { after?.shape.navigationProperty($0) == nil }
     }
 }

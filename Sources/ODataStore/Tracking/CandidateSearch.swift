@@ -44,13 +44,31 @@ struct CandidateSearch {
 
     /// The rows whose link to the entity that holds the collection came or went.
     private func movedLinks() throws -> Set<Int64> {
-        guard case .linked(let table, let rowIsSource) = query.membership else { return [] }
+        guard case .linked(let table, let rowIsSource, _) = query.membership else { return [] }
         return try Int64.fetchSet(
             database,
             sql: """
                 SELECT \(rowIsSource ? "row_id" : "other") FROM \(ChangeLog.table)
                 WHERE name = ? AND version > ? AND version <= ?
                 """, arguments: [table, since, upTo])
+    }
+
+    /// The rows that are linked to the entity that holds the collection, of those in a list.
+    private func linked(among list: String) throws -> Set<Int64> {
+        guard case .linked(let link, let rowIsSource, let holder) = query.membership,
+            let table = mapping.tables[holder.set]
+        else { return [] }
+        let (row, other) = rowIsSource ? ("source", "target") : ("target", "source")
+        // Keys do not depend on the time.
+        let compiler = ExpressionCompiler(
+            mapping: mapping, options: SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0)))
+        let scope = SQLScope(alias: table.table, source: .table(table), from: "\(name: table.table)")
+        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope))
+        let holders: SQLFragment = "SELECT \(scope.sql(OfflineLayout.rowIDColumn)) FROM \(scope.from)\(key)"
+        return try Int64.fetchSet(
+            database,
+            sql: "SELECT \(row) FROM \(quoted(link)) WHERE \(other) IN (\(holders.sql)) AND \(row) IN (\(list))",
+            arguments: StatementArguments(holders.arguments))
     }
 
     /// Whether the columns of a row, as they are or were, make it a member.
@@ -69,6 +87,7 @@ struct CandidateSearch {
         var members = try movedLinks()
         if case .all = query.membership { members = Set(rowIDs) }
         try forChunks(rowIDs) { list in
+            members.formUnion(try linked(among: list))
             let sql = """
                 SELECT \(([OfflineLayout.rowIDColumn] + columns + joins).map(quoted).joined(separator: ", ")) \
                 FROM \(quoted(table.table)) WHERE \(quoted(OfflineLayout.rowIDColumn)) IN (\(list))

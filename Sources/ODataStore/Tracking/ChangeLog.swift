@@ -108,6 +108,15 @@ struct ChangeLog: Sendable {
 
     private func literal(_ text: String) -> String { "'\(text.doubling(UInt8(ascii: "'")))'" }
 
+    /// Notes that a row is another version although none of its columns says so, as when it was linked.
+    static func note(_ rowID: Int64, of table: TableStorage, in database: Database) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO \(Self.table) (name, row_id, kind, at) VALUES (?, ?, ?, \(ServiceSchema.nowFunction)())
+                """
+        ).execute(arguments: [table.table, rowID, Kind.update.rawValue])
+    }
+
     // MARK: Versions
 
     /// Where the log stands.

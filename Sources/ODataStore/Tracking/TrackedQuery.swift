@@ -24,9 +24,15 @@ struct TrackedQuery: Sendable {
         /// All of them.
         case all
         /// Those that a link table leads to from one entity; its entries say which came or went.
-        case linked(table: String, rowIsSource: Bool)
+        case linked(table: String, rowIsSource: Bool, holder: Holder)
         /// Those whose columns have the values of one entity's key.
         case joined([(column: String, value: DatabaseValue)])
+    }
+
+    /// The entity that a collection hangs on.
+    struct Holder: Sendable {
+        var set: String
+        var key: EntityKey
     }
 
     private let mapping: StorageMapping
@@ -59,7 +65,8 @@ struct TrackedQuery: Sendable {
                     membership = .joined(values)
                     set = target
                 case .link(let target, let table, _, let column):
-                    membership = .linked(table: table, rowIsSource: column == "source")
+                    membership = .linked(
+                        table: table, rowIsSource: column == "source", holder: Holder(set: set, key: key))
                     set = target
                 }
             default: return nil

@@ -80,6 +80,8 @@ extension RowWriter {
         let existing = try key.flatMap { try read(key: $0, in: target, parent: parent, database: database) }
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
+            _ = try member(of: relation.row, relation.name, key: existing.entity.key, database: database)
+            try checkCondition(of: other, on: existing)
             if reason == "deleted" {
                 try delete(
                     key: existing.entity.key, in: target, parent: existing.parent, request: request,
@@ -89,6 +91,7 @@ extension RowWriter {
             }
             return nil
         }
+        try checkCondition(of: other, on: existing)
         guard let existing else {
             guard isGiven else {
                 throw ODataError(
@@ -110,15 +113,23 @@ extension RowWriter {
         }
         var patch = request
         patch.method = .update
-        return try update(
+        let changed = try update(
             joined, key: existing.entity.key, in: target, parent: existing.parent, request: patch, database: database)
+        try checkBindings(of: other, as: changed, in: relation)
+        return changed
     }
 
     /// Takes away what is not among the entities that a collection is to hold.
+    ///
+    /// - Parameter type: the type of the entities that are looked at; `nil` for all.
     func keepOnly(
-        _ ids: Set<String>, of relation: Relation, request: ODataRequest, database: Database
+        _ ids: Set<String>, of relation: Relation, type: QualifiedName? = nil, request: ODataRequest, database: Database
     ) throws {
-        for row in try relatedRows(relation.row, relation.name, database: database) where !ids.contains(row.id) {
+        for row in try relatedRows(relation.row, relation.name, database: database)
+        where !ids.contains(row.id) && type.map({ mapping.model.isType(row.entity.shape.name, $0) }) ?? true {
+            // What was taken away before may have taken this along.
+            guard let row = try related(relation.row, relation.name, key: row.entity.key, database: database)
+            else { continue }
             try takeAway(row, from: relation, request: request, database: database)
         }
     }
@@ -128,14 +139,8 @@ extension RowWriter {
         _ row: WrittenRow, from relation: Relation, request: ODataRequest, database: Database
     ) throws {
         switch relation.storage {
-        case .link(_, let table, let source, let target):
-            try hook?.didLink(
-                LinkChange(
-                    isAdded: false, source: relation.row, navigation: relation.name, target: row, request: request),
-                in: database)
-            try database.execute(
-                sql: "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ? AND \(quoted(target)) = ?",
-                arguments: [relation.row.rowID, row.rowID])
+        case .link:
+            try deleteLink(from: relation.row, relation.name, to: row, request: request, database: database)
         case .join(let target, let pairs):
             let dependent = try plan(target)
             let paths = pairs.compactMap { dependent.path(ofColumn: $0.target) }

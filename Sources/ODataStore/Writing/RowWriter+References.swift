@@ -79,13 +79,20 @@ struct Dependents: Sendable {
 /// References between rows: what is checked when one is made, and what happens when its target goes
 /// (OData CSDL 4.01, 8.5 and 8.6).
 extension RowWriter {
+    /// A row that hangs on another one, by what it is found again: within different entities, what they contain has the
+    /// same keys.
+    struct HangingRow {
+        var key: EntityKey?
+        var parent: Int64?
+    }
+
     /// The rows that hang on a row which is about to be deleted, with what is to become of them.
     ///
     /// - Throws: 409 when one of them keeps the row from being deleted.
     func dependentRows(
         on row: WrittenRow, plan: WritePlan, database: Database
-    ) throws -> [(rows: [EntityKey], dependents: Dependents)] {
-        var result: [(rows: [EntityKey], dependents: Dependents)] = []
+    ) throws -> [(rows: [HangingRow], dependents: Dependents)] {
+        var result: [(rows: [HangingRow], dependents: Dependents)] = []
         for dependents in self.dependents[plan.storage.set] ?? [] {
             let other = try self.plan(dependents.set)
             var conditions: [String] = []
@@ -99,11 +106,14 @@ extension RowWriter {
             }
             guard conditions.count == dependents.pairs.count else { continue }
             let sql = "\(other.selection) WHERE \(conditions.joined(separator: " AND "))"
-            let keys = try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).compactMap {
-                try other.entity(other.stored($0)).key
+            let rows = try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map {
+                let stored = other.stored($0)
+                return HangingRow(key: try other.entity(stored).key, parent: stored.parent)
             }
             // An entity that refers to itself goes with itself.
-            let others = dependents.set == plan.storage.set ? keys.filter { $0 != row.entity.key } : keys
+            let others = rows.filter {
+                dependents.set != plan.storage.set || $0.key != row.entity.key || $0.parent != row.parent
+            }
             guard !others.isEmpty else { continue }
             if dependents.effect == .none {
                 throw ODataError(
@@ -123,27 +133,27 @@ extension RowWriter {
     ///
     /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
     func settle(
-        _ hanging: [(rows: [EntityKey], dependents: Dependents)], request: ODataRequest, database: Database
+        _ hanging: [(rows: [HangingRow], dependents: Dependents)], request: ODataRequest, database: Database
     ) throws {
         guard !hanging.isEmpty else { return }
         // The conditions of the request were about the row itself.
-        var request = request
-        request.ifMatch = nil
-        request.ifNoneMatch = nil
+        let request = unconditional(request)
         var writer = self
-        writer.rules.requiresETags = false
         writer.cascadeDepth += 1
         guard writer.cascadeDepth <= Self.maxCascadeDepth else {
             throw ODataError(
                 status: 409, code: "CascadeTooDeep",
                 message: "The deletion would take more than \(Self.maxCascadeDepth) levels of entities with it.")
         }
-        for (keys, dependents) in hanging {
-            for key in keys {
+        for (rows, dependents) in hanging {
+            for row in rows {
+                let (key, parent) = (row.key, row.parent)
                 // A circle of references may have led here before.
-                guard let row = try writer.read(key: key, in: dependents.set, database: database) else { continue }
+                guard let row = try writer.read(key: key, in: dependents.set, parent: parent, database: database)
+                else { continue }
                 if dependents.effect == .cascade {
-                    try writer.delete(key: key, in: dependents.set, request: request, database: database)
+                    try writer.delete(
+                        key: key, in: dependents.set, parent: parent, request: request, database: database)
                     continue
                 }
                 let shape = row.entity.shape
@@ -152,7 +162,8 @@ extension RowWriter {
                     let property = shape.property(name)
                     patch[name] = dependents.effect == .setDefault ? property.flatMap(defaultValue) ?? .null : .null
                 }
-                _ = try writer.update(patch, key: key, in: dependents.set, request: request, database: database)
+                _ = try writer.update(
+                    patch, key: key, in: dependents.set, parent: parent, request: request, database: database)
             }
         }
     }

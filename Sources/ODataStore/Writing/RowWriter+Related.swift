@@ -59,26 +59,44 @@ extension RowWriter {
     ) throws -> WrittenRow? {
         guard let before else { return try create(other, in: target, request: request, database: database) }
         guard rules.updatesRelated else { throw ODataError.notImplemented("Deep update of \(name)") }
+        let key = try key(of: other)
         let current = try related(before, name, key: nil, database: database)
-        let key = try key(of: other) ?? current?.entity.key
+        let existing = try key.map { try read(key: $0, in: target, database: database) } ?? current
         if let reason = other.control.removedReason {
-            if reason == "deleted", let key {
-                try delete(key: key, in: target, request: unconditional(request), database: database)
+            guard let existing else { return nil }
+            guard existing.id == current?.id else { throw notFound(existing.entity.key, in: name, of: before) }
+            try checkCondition(of: other, on: existing)
+            if reason == "deleted" {
+                try delete(
+                    key: existing.entity.key, in: target, request: unconditional(request), database: database)
             }
             return nil
         }
-        guard let key, try read(key: key, in: target, database: database) != nil else {
-            return try create(other, in: target, request: request, database: database)
-        }
-        return try update(other, key: key, in: target, request: unconditional(request), database: database)
+        try checkCondition(of: other, on: existing)
+        guard let existing else { return try create(other, in: target, request: request, database: database) }
+        return try update(
+            other, key: existing.entity.key, in: target, request: unconditional(request), database: database)
     }
 
-    /// A request whose conditions were met already: those of an outer entity say nothing of what hangs on it.
+    /// A request whose conditions were met already, for the change of a row that is there: those of an outer entity say
+    /// nothing of what hangs on it, and what is gone must not be made anew.
     func unconditional(_ request: ODataRequest) -> ODataRequest {
         var request = request
-        request.ifMatch = rules.requiresETags ? "*" : nil
+        request.ifMatch = "*"
         request.ifNoneMatch = nil
         return request
+    }
+
+    /// Checks the condition that an entity within a body states by its own ETag (OData Protocol 4.01, 11.4.3 and
+    /// 11.4.12).
+    ///
+    /// - Parameter existing: the row that it stands for; `nil` where there is none, which no ETag matches, `*` neither.
+    /// - Throws: 412.
+    func checkCondition(of other: Entity, on existing: WrittenRow?) throws {
+        guard let etag = other.control.etag else { return }
+        guard let existing, Self.matches(etag, existing.etag) else {
+            throw ODataError.preconditionFailed(existing?.id ?? other.control.id ?? "\(other.shape)")
+        }
     }
 
     /// The key that an entity within another one names, by its properties or by its id.
@@ -220,10 +238,36 @@ extension RowWriter {
             }
         }
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
+        try checkBindings(of: other, as: created, in: relation)
         if case .link = storage {
             try insertLink(from: written, name, to: created, request: request, database: database)
         }
         return created
+    }
+
+    /// Checks that an entity is not bound to another one than that by which it was created or changed
+    /// (OData Protocol 4.01, 11.4.2.1).
+    ///
+    /// - Parameters:
+    ///   - other: the entity as the body gave it.
+    ///   - row: what became of it.
+    /// - Throws: 400 with the navigation property that contradicts.
+    func checkBindings(of other: Entity, as row: WrittenRow, in relation: Relation) throws {
+        guard case .join(let target, let pairs) = relation.storage else { return }
+        let dependent = try plan(target)
+        for pair in pairs {
+            guard let path = dependent.path(ofColumn: pair.target),
+                let source = relation.plan.path(ofColumn: pair.source),
+                row.entity[path] != relation.row.entity[source],
+                let bound = other.related.keys.sorted().first(where: { name in
+                    other.shape.navigationProperty(name)?.constraints.contains { $0.property == path } == true
+                })
+            else { continue }
+            throw ODataError(
+                status: 400, code: "ContradictingBinding",
+                message: "\(bound) refers to another entity than \(relation.row.id), in whose \(relation.name) it is.",
+                target: bound)
+        }
     }
 
     /// An entity with the foreign key that relates it to a row, and the row id of that row where it contains it.
@@ -297,29 +341,23 @@ extension RowWriter {
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
-        let target = try id.map { try EntityID.parse($0, model: mapping.model) }
+        let rows: [WrittenRow]
+        if let id {
+            let (set, key) = try EntityID.parse(id, model: mapping.model)
+            guard set == storage.target else { throw ODataError.notFound(id) }
+            rows = [try member(of: written, name, key: key, database: database)]
+        } else {
+            rows = try relatedRows(written, name, database: database)
+        }
         switch storage {
-        case .link(let set, let table, let source, let targetColumn):
-            try tellUnlinked(written, name, from: target?.key, request: request, database: database)
-            var sql = "DELETE FROM \(quoted(table)) WHERE \(quoted(source)) = ?"
-            var arguments: [DatabaseValue] = [written.rowID.databaseValue]
-            if let target {
-                guard let row = try read(key: target.key, in: set, database: database) else {
-                    throw ODataError.notFound(id ?? set)
-                }
-                sql += " AND \(quoted(targetColumn)) = ?"
-                arguments.append(row.rowID.databaseValue)
+        case .link:
+            for row in rows {
+                try deleteLink(from: written, name, to: row, request: request, database: database)
             }
-            try database.execute(sql: sql, arguments: StatementArguments(arguments))
-        case .join(let targetSet, let pairs):
-            guard let target else {
-                // A single-valued property whose foreign key the other entity holds.
-                for row in try relatedRows(written, name, database: database) {
-                    try unlink(written, navigation: name, from: row.id, request: request, database: database)
-                }
-                return
+        case .join(_, let pairs):
+            for row in rows {
+                try takeForeignKey(pairs, of: name, from: row, request: request, database: database)
             }
-            try takeForeignKey(pairs, of: name, from: target.key, in: targetSet, request: request, database: database)
             return
         }
         try hook?.didWrite(
@@ -331,11 +369,11 @@ extension RowWriter {
 
     /// Takes from an entity the foreign key that relates it by a navigation property of another one.
     private func takeForeignKey(
-        _ pairs: [NavigationStorage.ColumnPair], of name: String, from key: EntityKey?, in set: String,
-        request: ODataRequest, database: Database
+        _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, request: ODataRequest,
+        database: Database
     ) throws {
-        let dependent = try plan(set)
-        var patch = Entity(shape: dependent.storage.shape)
+        let dependent = try plan(row.set)
+        var patch = Entity(shape: row.entity.shape)
         for pair in pairs {
             guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil else {
                 throw ODataError.notImplemented("Taking away \(name)")
@@ -344,25 +382,15 @@ extension RowWriter {
         }
         do {
             // The condition of the request was about the other row, not about the one that holds the foreign key.
-            _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
+            _ = try update(
+                patch, key: row.entity.key, in: row.set, parent: row.parent, request: unconditional(request),
+                database: database)
         } catch let error as ODataError where error.status == 400 && error.target.map({ patch[$0] == .null }) == true {
             // Who asks has named the relation, and may never have seen the foreign key.
             var named = error
-            named.message = "\(name) cannot be taken from \(self.name(set, key, dependent)): \(error.message)"
+            named.message = "\(name) cannot be taken from \(row.id): \(error.message)"
             named.target = name
             throw named
-        }
-    }
-
-    /// Tells the hook which relations are about to go.
-    private func tellUnlinked(
-        _ written: WrittenRow, _ name: String, from key: EntityKey?, request: ODataRequest, database: Database
-    ) throws {
-        guard let hook else { return }
-        for row in try relatedRows(written, name, key: key, database: database) {
-            try hook.didLink(
-                LinkChange(isAdded: false, source: written, navigation: name, target: row, request: request),
-                in: database)
         }
     }
 
@@ -384,8 +412,7 @@ extension RowWriter {
             for former in isSingle ? try relatedRows(written, name, database: database) : [] where former.id != other.id
             {
                 // The one that comes takes its place (OData Protocol 4.01, 11.4.6.3).
-                try takeForeignKey(
-                    pairs, of: name, from: former.entity.key, in: set, request: request, database: database)
+                try takeForeignKey(pairs, of: name, from: former, request: request, database: database)
             }
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
@@ -395,21 +422,41 @@ extension RowWriter {
                 else { throw ODataError.notImplemented("Linking \(name)") }
                 patch[path] = written.entity[source] ?? .null
             }
-            _ = try update(patch, key: key, in: set, request: unconditional(request), database: database)
+            _ = try update(
+                patch, key: other.entity.key, in: set, parent: other.parent, request: unconditional(request),
+                database: database)
         }
+    }
+
+    /// Takes the relation of two rows out of a link table, which the hook is told before.
+    func deleteLink(
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
+    ) throws {
+        let relation = try linkRow(from: source, navigation, to: target)
+        try hook?.didLink(
+            LinkChange(isAdded: false, source: source, navigation: navigation, target: target, request: request),
+            in: database)
+        try mapping.unrelate(relation, in: database)
     }
 
     /// Relates two rows in a link table, and tells the hook with what that took the place of.
     func insertLink(
         from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
     ) throws {
-        guard let sourceRow = source.rowID, let targetRow = target.rowID,
-            let relation = mapping.relatedRows(source.set, navigation, from: sourceRow, to: targetRow)
-        else { throw ODataError.notImplemented("Links of rows without row ids") }
-        let replaced = try mapping.relate(relation, in: database)
+        let replaced = try mapping.relate(try linkRow(from: source, navigation, to: target), in: database)
         try hook?.didLink(
             LinkChange(
                 isAdded: true, source: source, navigation: navigation, target: target, replaced: replaced,
                 request: request), in: database)
+    }
+
+    /// Two rows as a link table has them.
+    private func linkRow(
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow
+    ) throws -> RelatedRows {
+        guard let sourceRow = source.rowID, let targetRow = target.rowID,
+            let relation = mapping.relatedRows(source.set, navigation, from: sourceRow, to: targetRow)
+        else { throw ODataError.notImplemented("Links of rows without row ids") }
+        return relation
     }
 }

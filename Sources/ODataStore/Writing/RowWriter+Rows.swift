@@ -274,7 +274,8 @@ extension RowWriter {
     }
 
     /// What an update changes of a row: only what it gives, or for a replacement everything that it may.
-    func changes(of entity: Entity, to before: Entity, replaces: Bool, plan: WritePlan) throws -> Entity {
+    func changes(of entity: Entity, to before: Entity, _ extent: Extent, plan: WritePlan) throws -> Entity {
+        let replaces = extent == .replacing
         var patch = Entity(shape: before.shape)
         let given = Self.given(entity)
         let keyPaths = Set(before.shape.key.map(\.path))
@@ -293,7 +294,11 @@ extension RowWriter {
             }
             let node = plan.nodes(of: before.shape)?.dropFirst(ordinal).first
             if let given = value {
-                value = replaces ? completed(given) : merged(given, into: before.values[ordinal], node)
+                value =
+                    switch extent {
+                    case .replacing: completed(given)
+                    case .merging(let levels): merged(given, into: before.values[ordinal], node, levels: levels)
+                    }
             }
             if value == nil, replaces, node?.isStored == true {
                 value =
@@ -306,7 +311,12 @@ extension RowWriter {
         // A dynamic property that is null is one that is not there (OData CSDL 4.01, 6.3).
         for name in names {
             if let value = entity.dynamicProperties[name], !value.isNull {
-                patch.dynamicProperties[name] = value
+                patch.dynamicProperties[name] =
+                    if case .merging(let levels) = extent {
+                        merged(value, into: before.dynamicProperties[name], levels: levels)
+                    } else {
+                        value
+                    }
             } else {
                 patch.dynamicProperties.removeValue(forKey: name)
             }
@@ -328,11 +338,23 @@ extension RowWriter {
         return .complex(entity)
     }
 
-    /// A complex value with what it does not give taken from the one before: PATCH merges (11.4.3). Where it has
-    /// columns of its own, those that it does not give are left alone anyway.
-    private func merged(_ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node?) -> ODataValue {
-        guard case .slot? = node, case .complex(var entity) = value, case .complex(let old)? = before else {
-            return value
+    /// A complex value with what it does not give taken from the one before, and so the complex values in it: PATCH
+    /// merges recursively (11.4.3).
+    ///
+    /// - Parameters:
+    ///   - node: where the property lies; `nil` within the text of another one.
+    ///   - levels: how many levels of complex values are merged.
+    private func merged(
+        _ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node? = nil, levels: Int
+    ) -> ODataValue {
+        guard levels > 0, case .complex(var entity) = value, case .complex(let old)? = before else { return value }
+        if case .complex(_, _, let nodes)? = node {
+            // It has columns of its own, of which those that it does not give are left alone.
+            for (ordinal, node) in nodes.enumerated() {
+                let kept = old.values[ordinal]
+                entity.values[ordinal] = entity.values[ordinal].map { merged($0, into: kept, node, levels: levels - 1) }
+            }
+            return .complex(entity)
         }
         if entity.shape.name != old.shape.name, mapping.model.isType(old.shape.name, entity.shape.name) {
             // It is of a derived type, and stays so.
@@ -343,12 +365,13 @@ extension RowWriter {
             derived.dynamicProperties = entity.dynamicProperties
             entity = derived
         }
-        for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] == nil {
-            entity.values[ordinal] = old[property.name]
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            let kept = old[property.name]
+            entity.values[ordinal] = entity.values[ordinal].map { merged($0, into: kept, levels: levels - 1) } ?? kept
         }
-        for (name, kept) in old.dynamicProperties
-        where entity.shape.ordinal(of: name) == nil && entity.dynamicProperties[name] == nil {
-            entity.dynamicProperties[name] = kept
+        for (name, kept) in old.dynamicProperties where entity.shape.ordinal(of: name) == nil {
+            let given = entity.dynamicProperties[name]
+            entity.dynamicProperties[name] = given.map { merged($0, into: kept, levels: levels - 1) } ?? kept
         }
         entity.dynamicProperties = entity.dynamicProperties.filter { !$0.value.isNull }
         return .complex(entity)

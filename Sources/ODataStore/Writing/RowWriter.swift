@@ -120,7 +120,20 @@ public struct RowWriter: Sendable {
         _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
-        try write(entity, key: key, in: set, parent: parent, replaces: false, request: request, database: database)
+        try update(
+            entity, merging: .max, key: key, in: set, parent: parent, request: request, database: database)
+    }
+
+    /// Changes the properties that `entity` gives, of which the outer ones alone are merged with what is there.
+    ///
+    /// - Parameter levels: how many levels of complex values are merged; one that lies deeper is replaced as a whole
+    ///   (PUT of a complex property; OData Protocol 4.01, 11.4.9.3).
+    func update(
+        _ entity: Entity, merging levels: Int, key: EntityKey?, in set: String, parent: Int64?, request: ODataRequest,
+        database: Database
+    ) throws -> WrittenRow {
+        try write(
+            entity, key: key, in: set, parent: parent, .merging(levels: levels), request: request, database: database)
     }
 
     /// Replaces an entity: properties that are not given get their default or null, except for the key and
@@ -132,7 +145,7 @@ public struct RowWriter: Sendable {
         _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
-        try write(entity, key: key, in: set, parent: parent, replaces: true, request: request, database: database)
+        try write(entity, key: key, in: set, parent: parent, .replacing, request: request, database: database)
     }
 
     /// Deletes an entity.
@@ -174,10 +187,19 @@ public struct RowWriter: Sendable {
 
     // MARK: Steps
 
+    /// What becomes of that which an update does not give.
+    enum Extent: Hashable {
+        /// It stays, in complex values too, down to some level: from there on they are replaced as wholes.
+        case merging(levels: Int)
+        /// It gets its default or null.
+        case replacing
+    }
+
     private func write(
-        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64?, replaces: Bool, request: ODataRequest,
+        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64?, _ extent: Extent, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
+        let replaces = extent == .replacing
         let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
             guard request.ifMatch == nil, let key, keyIsGivenByClient(plan) else { throw missing(set, key, request) }
@@ -202,7 +224,7 @@ public struct RowWriter: Sendable {
                 status: 400, code: "InvalidType",
                 message: "\(resource) is of type \(before.shape), not \(entity.shape).")
         }
-        var patch = try changes(of: entity, to: before, replaces: replaces, plan: plan)
+        var patch = try changes(of: entity, to: before, extent, plan: plan)
         patch.related = entity.related
         for (name, value) in entity.control.annotations where name.hasSuffix(Self.deltaMark) {
             patch.control.annotations[name] = value

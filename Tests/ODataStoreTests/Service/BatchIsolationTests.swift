@@ -75,7 +75,7 @@ struct BatchIsolationTests {
         while !record.all.contains("read") { await Task.yield() }
         _ = try await bazaar.service.execute(bazaar.request(.create, "Categories", #"{"ID":4,"Name":"other"}"#))
         let responses = try await answers
-        guard case .count(let after)? = responses.last?.body else { return }
+        guard case .count(let after)? = responses.last?.body else { throw ODataError.notFound("count") }
         #expect(after == 4)
     }
 
@@ -102,7 +102,9 @@ struct BatchIsolationTests {
                         BatchItem(id: "1", request: try bazaar.request(.read, "Categories/$count")),
                         BatchItem(id: "2", request: try bazaar.request(.read, "Categories/$count")),
                     ])
-                    guard case .batch(let results) = try await bazaar.service.execute(request).body else { return }
+                    guard case .batch(let results) = try await bazaar.service.execute(request).body else {
+                        throw ODataError.notFound("batch")
+                    }
                     let counts = try results.map { result -> Int64 in
                         if case .count(let count) = try result.result.get().body { count } else { -1 }
                     }

@@ -98,7 +98,7 @@ struct DerivedValueTests {
         }
         let changed = try await value("Shops(1)/Home")
         #expect(floors(changed) == ["Office 7"])
-        guard case .complex(let office)? = changed else { return }
+        guard case .complex(let office)? = changed else { throw ODataError.notFound("Office") }
         #expect(office["City"] == "Wien")
     }
 

@@ -113,7 +113,9 @@ struct OperationTests {
         #expect(try await bazaar.names("Top(count=3)?$top=1&$skip=1") == ["c"])
         #expect(try await bazaar.page("Top(count=2)?$count=true&$top=1").count == 2)
         #expect(try await bazaar.page("Top(count=0)?$filter=Price gt 1&$count=true").count == 0)
-        guard case .count(let count) = try await bazaar.send(.read, "Top(count=2)/$count").body else { return }
+        guard case .count(let count) = try await bazaar.send(.read, "Top(count=2)/$count").body else {
+            throw ODataError.notFound("count")
+        }
         #expect(count == 2)
         let id = try await id(bazaar, "a")
         #expect(try await bazaar.names("\(id)/Bazaar.Siblings()?$filter=Price gt 20") == ["b"])
@@ -178,10 +180,14 @@ struct OperationTests {
                 .entities(try call.transaction.entities("Orders(1)/Lines"))
             }
         }
-        guard case .complex(let place)? = try await bazaar.text("Place()?$select=City") else { return }
+        guard case .complex(let place)? = try await bazaar.text("Place()?$select=City") else {
+            throw ODataError.notFound("Place")
+        }
         #expect(place["City"] == "Bonn")
         #expect(place["Street"] == nil)
-        guard case .collection(let places)? = try await bazaar.text("Places()?$filter=City eq 'Rome'") else { return }
+        guard case .collection(let places)? = try await bazaar.text("Places()?$filter=City eq 'Rome'") else {
+            throw ODataError.notFound("Places")
+        }
         #expect(places.count == 1)
         try await bazaar.create("Orders", #"{"Lines":[{"No":1,"Text":"a"},{"No":2,"Text":"b"}]}"#)
         #expect(try await bazaar.names("Lines()?$filter=No gt 1", "Text") == ["b"])
@@ -243,7 +249,9 @@ struct VirtualSetTests {
         #expect(try await bazaar.entity("Fixed(2)")?.control.id == "Fixed(2)")
         #expect(try await bazaar.text("Fixed(2)/Name") == "n3")
         #expect(try await bazaar.refusal(.read, "Fixed(9)")?.status == 404)
-        guard case .count(let count) = try await bazaar.send(.read, "Fixed/$count?$filter=ID lt 3").body else { return }
+        guard case .count(let count) = try await bazaar.send(.read, "Fixed/$count?$filter=ID lt 3").body else {
+            throw ODataError.notFound("count")
+        }
         #expect(count == 2)
         let first = try await bazaar.page("Fixed?$count=true", preferences: Preferences(maxPageSize: 3))
         #expect(first.entities.count == 3)

@@ -83,7 +83,9 @@ struct ReferenceModelTests {
         let before = try await page(service, "Products").entities
         var tracking = ODataRequest(.read, try ODataURL(parsing: "Products"))
         tracking.preferences.trackChanges = true
-        guard case .page(let tracked) = try await service.execute(tracking).body else { return }
+        guard case .page(let tracked) = try await service.execute(tracking).body else {
+            throw ODataError.notFound("page")
+        }
         let id = try #require(before.first?.control.id)
         _ = try await service.execute(ODataRequest(.delete, ODataURL(parsing: id)))
         let response = try await service.execute(
@@ -93,7 +95,9 @@ struct ReferenceModelTests {
         #expect(after.count == before.count)
         #expect(Set(after.compactMap(\.control.id)).isDisjoint(with: before.compactMap(\.control.id)))
         let link = try #require(tracked.deltaLink)
-        guard case .page(let delta) = try await service.execute(ODataRequest(following: link)).body else { return }
+        guard case .page(let delta) = try await service.execute(ODataRequest(following: link)).body else {
+            throw ODataError.notFound("delta")
+        }
         #expect(delta.entities.count == 7)
         #expect(delta.removed.count == 7)
     }

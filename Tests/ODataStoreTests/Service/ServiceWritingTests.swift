@@ -422,10 +422,14 @@ struct ServiceWritingTests {
                 atomicityGroup: "g"),
         ]
         let request = ODataRequest(.create, try ODataURL(parsing: "$batch"), body: .batch(items))
-        guard case .batch(let results) = try await bazaar.service.execute(request).body else { return }
+        guard case .batch(let results) = try await bazaar.service.execute(request).body else {
+            throw ODataError.notFound("batch")
+        }
         #expect(results.map { (try? $0.result.get().status) ?? 0 } == [201, 201])
         #expect(try await bazaar.names("Categories(1)/Products") == ["Mug"])
-        guard case .batch(let again) = try await bazaar.service.execute(request).body else { return }
+        guard case .batch(let again) = try await bazaar.service.execute(request).body else {
+            throw ODataError.notFound("batch")
+        }
         #expect(again.allSatisfy { (try? $0.result.get()) == nil })
         #expect(try await bazaar.names("Products") == ["Mug"])
     }

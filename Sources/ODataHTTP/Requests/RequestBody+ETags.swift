@@ -1,0 +1,32 @@
+import ODataModel
+import ODataService
+
+extension RequestBody {
+    /// Takes out the entity tags of entities: before 4.01 they are no conditions (OData Protocol 4.01, 11.4.3).
+    mutating func removeETags() {
+        switch self {
+        case .entity(let entity): self = .entity(entity.withoutETags)
+        case .delta(var page):
+            page.entities = page.entities.map(\.withoutETags)
+            self = .delta(page)
+        default: break
+        }
+    }
+}
+
+extension Entity {
+    /// The entity without its entity tag and those of the entities within it.
+    fileprivate var withoutETags: Entity {
+        var entity = self
+        if entity.control.etag != nil { entity.control.etag = nil }
+        for (name, related) in related {
+            switch related {
+            case .one(let other): entity.related[name] = .one(other.withoutETags)
+            case .many(let others, let count, let nextLink):
+                entity.related[name] = .many(others.map(\.withoutETags), count: count, nextLink: nextLink)
+            case .none, .references: break
+            }
+        }
+        return entity
+    }
+}

@@ -1,0 +1,59 @@
+import ODataModel
+import ODataService
+import Testing
+
+@testable import ODataHTTP
+
+/// Entity tags in bodies (OData Protocol 4.01, 11.4.3): conditions in 4.01, nothing in 4.0.
+@Suite struct MemberTagTests {
+    private func body(_ text: String, version: String) async throws -> RequestBody {
+        let (message, body) = Transcript.request(text.replacing("VERSION", with: version))
+        return try await ExampleService.requestDecoder().decode(message, body: body).request.body
+    }
+
+    /// The tags of an entity and of all that stand within it.
+    private func tags(_ entity: Entity) -> [String?] {
+        [entity.control.etag]
+            + entity.related.sorted { $0.key < $1.key }.flatMap { _, related -> [String?] in
+                switch related {
+                case .one(let other): tags(other)
+                case .many(let others, _, _): others.flatMap(tags)
+                default: []
+                }
+            }
+    }
+
+    @Test("11.4.3.1 Those of nested entities are kept or left out as that of the outer one is")
+    func nested() async throws {
+        let text = #"""
+            PATCH /service/Categories(1)
+            Content-Type: application/json
+            OData-Version: VERSION
+
+            {"@odata.etag":"1","Products":[{"ID":1,"@odata.etag":"2","Category":{"ID":1,"@odata.etag":"3"}}]}
+            """#
+        for (version, expected) in [("4.01", ["1", "2", "3"]), ("4.0", [nil, nil, nil])] {
+            guard case .entity(let entity) = try await body(text, version: version) else {
+                throw ODataError.notFound("entity")
+            }
+            #expect(tags(entity) == expected)
+        }
+    }
+
+    @Test("11.4.12 Those of the members of a collection too")
+    func members() async throws {
+        let text = #"""
+            PATCH /service/Products
+            Content-Type: application/json
+            OData-Version: VERSION
+
+            {"@odata.context":"#$delta","value":[{"ID":1,"@odata.etag":"1"},{"ID":2,"@odata.etag":"2"}]}
+            """#
+        for (version, expected) in [("4.01", ["1", "2"]), ("4.0", [nil, nil])] {
+            guard case .delta(let page) = try await body(text, version: version) else {
+                throw ODataError.notFound("delta")
+            }
+            #expect(page.entities.flatMap(tags) == expected)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+@Suite("8.6 (CSDL) What hangs on a deleted entity, where it is contained in others that have the same keys in them")
+struct ContainedDependentTests {
+    @Test("Its reference goes, and not that of the row with the same key in another entity")
+    func setNull() async throws {
+        let bazaar = try await Depot.bazaar()
+        try await bazaar.send(.delete, "Products(51)")
+        #expect(try await bazaar.entity("Orders(1)/Items(1)")?["ProductID"] == 50)
+        #expect(try await bazaar.entity("Orders(3)/Items(1)")?["ProductID"] == .null)
+    }
+
+    @Test("It goes itself where the model says so, and the other one stays")
+    func cascade() async throws {
+        let partner =
+            #"<NavigationProperty Name="Items" Type="Collection(T.Item)" Partner="Product">"#
+            + #"<OnDelete Action="Cascade"/></NavigationProperty>"#
+        let metadata = Depot.metadata
+            .replacing(
+                #"<NavigationProperty Name="Product" Type="T.Product">"#,
+                with: #"<NavigationProperty Name="Product" Type="T.Product" Partner="Items">"#
+            )
+            .replacing(
+                #"<NavigationProperty Name="Tags" Type="Collection(T.Tag)"/>"#,
+                with: #"<NavigationProperty Name="Tags" Type="Collection(T.Tag)"/>\#(partner)"#)
+        let bazaar = try await Bazaar(model: metadata) { _ in }
+        for row in Depot.rows { try await bazaar.create(row.set, row.json) }
+        try await bazaar.send(.delete, "Products(51)")
+        #expect(try await bazaar.values("Orders(1)/Items", "ProductID") == [50])
+        #expect(try await bazaar.page("Orders(3)/Items").entities.isEmpty)
+    }
+
+    @Test("Several rows with one key lose their reference each")
+    func several() async throws {
+        let bazaar = try await Depot.bazaar()
+        try await bazaar.send(.update, "Orders(1)/Items(1)", #"{"ProductID":51}"#)
+        try await bazaar.send(.delete, "Products(51)")
+        for order in [1, 3] {
+            #expect(try await bazaar.entity("Orders(\(order))/Items(1)")?["ProductID"] == .null)
+        }
+    }
+}
