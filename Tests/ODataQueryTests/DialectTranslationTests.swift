@@ -38,7 +38,7 @@ struct DialectTranslationTests {
             "Orders?$search=x", "Orders?$apply=identity", "Orders?$compute=1 as x", "Orders?$expand=Items($top=1)",
             "Orders?$filter=now() gt A", "Orders?$filter=A has N.E'x'", "Orders?$filter=Items/$count gt 1", "$all",
             "Orders?$filter=A eq @p&@p=1", "Orders?$expand=*", "Orders?$filter=A divby 2 gt 1",
-            "Orders/$filter(A eq 1)",
+            "Orders/$filter(A eq 1)", "Orders(1)/Items/$ref?$id=Items(2)",
         ])
     func refused(text: String) throws {
         let url = try ODataURL(parsing: text)

@@ -62,7 +62,8 @@ private enum V2Translation {
         for (name, isGiven) in [
             ("$search", options.search != nil), ("$compute", !options.compute.isEmpty),
             ("$apply", !options.apply.isEmpty), ("$index", options.index != nil),
-            ("$levels", options.levels != nil), ("A parameter alias", !options.aliases.isEmpty),
+            ("$levels", options.levels != nil), ("$id", options.id != nil),
+            ("A parameter alias", !options.aliases.isEmpty),
             ("$schemaversion", options.schemaVersion != nil), ("$at", !options.temporal.isEmpty),
         ] where isGiven { throw refused(name) }
         var result = options
