@@ -181,6 +181,20 @@ import Testing
             ])
     }
 
+    @Test("OData V2 Overview 6 what V4 writes otherwise becomes the literal of the parameter's type")
+    func functionImportArguments() async throws {
+        let transport = script("2.0", .json(Self.feed, ["DataServiceVersion": "2.0"]))
+        let client = try transport.client()
+        for since in ["2020-01-01", "2020-01-01T00:00:00Z"] {
+            _ = try await client.execute(
+                ODataRequest(.read, try ODataURL(parsing: "OrdersOf(city='Graz',since=\(since))")))
+        }
+        #expect(
+            Set(transport.sent.map { $0.line.removingPercentEncoding }) == [
+                "GET /shop/OrdersOf?city='Graz'&since=datetime'2020-01-01T00:00:00'"
+            ])
+    }
+
     @Test("MS-ODATA 2.2.3.5 a count is asked for by $count and comes as text")
     func count() async throws {
         let transport = script("2.0", .init(fields: ["Content-Type": "text/plain"], body: "3"))
