@@ -204,6 +204,40 @@ struct FunctionImportCallTests {
     }
 
     @Test(
+        "OData V2 Overview 6: arguments become literals of their parameter's type, whatever values they are of",
+        arguments: [
+            (5, .decimal, "5M"), (5, .int64, "5L"), (2, .double, "2d"), (2, .single, "2f"),
+            (.double(2.5), .decimal, "2.5M"), (.double(2.5), .single, "2.5f"),
+            (.decimal(ODataDecimal("2.5")!), .double, "2.5d"),
+            (
+                .dateTimeOffset(ODataDateTimeOffset("2020-01-01T01:00:00+01:00")!), .dateTime,
+                "datetime'2020-01-01T00:00:00'"
+            ),
+            (.date(ODataDate("2020-01-01")!), .dateTime, "datetime'2020-01-01T00:00:00'"),
+            (.date(ODataDate("2020-01-01")!), .dateTimeOffset, "datetimeoffset'2020-01-01T00:00:00Z'"),
+            (.timeOfDay(ODataTimeOfDay("13:20:00")!), .time, "time'PT13H20M'"),
+            ("01234567-89ab-cdef-0123-456789abcdef", .guid, "guid'01234567-89ab-cdef-0123-456789abcdef'"),
+            ("5", .int64, "'5'"),
+        ] as [(ODataValue, PrimitiveType, String)])
+    func argument(value: ODataValue, type: PrimitiveType, literal: String) throws {
+        let text = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityContainer Name="C">
+            <FunctionImport Name="F"><Parameter Name="A" Type="\(type.rawValue)"/></FunctionImport>
+            </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """
+        let call = try FunctionImportCall("F", model: try CSDLReader.read(Array(text.utf8)))
+        #expect(try call.url(arguments: ["A": value]).removingPercentEncoding == "F?A=\(literal)")
+        #expect(try call.template(arguments: ["A": value]).removingPercentEncoding == "F?A=\(literal)")
+    }
+
+    @Test("a place for an argument stands within what makes it a literal of its type")
+    func places() {
+        #expect(LegacyLiteral.place(named: "At", type: .primitive(.time)) == "time'{At}'")
+        #expect(LegacyLiteral.place(named: "Day", type: .primitive(.dateTime)) == "datetime'{Day}'")
+    }
+
+    @Test(
         "results of all seven kinds in Atom and JSON",
         arguments: ["Ping", "SeatsOf", "MainSite", "Names", "Sites", "Best", "Free"])
     func results(name: String) throws {

@@ -20,6 +20,24 @@ struct DialectTranslationTests {
                 "Orders?$inlinecount=allpages&$expand=Items/Product,Customer"
             ),
             ("Orders?$expand=Items($select=Quantity)&$select=ID", "Orders?$select=ID,Items/Quantity&$expand=Items"),
+            (
+                "Orders?$expand=Tags,Customer($select=Title)",
+                "Orders?$select=*,Tags,Customer/Title&$expand=Tags,Customer"
+            ),
+            (
+                "Orders?$expand=Customer($select=Title),Tags",
+                "Orders?$select=*,Customer/Title,Tags&$expand=Customer,Tags"
+            ),
+            (
+                "Orders?$expand=Tags($expand=Orders($select=Name),Owner)",
+                "Orders?$select=*,Tags/*,Tags/Orders/Name,Tags/Owner&$expand=Tags/Orders,Tags/Owner"
+            ),
+            (
+                "Orders?$expand=Tags($select=Name;$expand=Owner)",
+                "Orders?$select=*,Tags/Name,Tags/Owner&$expand=Tags/Owner"
+            ),
+            ("Orders?$select=ID&$expand=Items($expand=Product)", "Orders?$select=ID,Items&$expand=Items/Product"),
+            ("Orders?$select=ID,Items&$expand=Items($select=Name)", "Orders?$select=ID,Items/Name&$expand=Items"),
             ("Orders(1)/Items/$ref", "Orders(1)/$links/Items"), ("Orders/$count", "Orders/$count"),
             (
                 "Orders(ID=01234567-89ab-cdef-0123-456789abcdef)",
@@ -38,7 +56,7 @@ struct DialectTranslationTests {
             "Orders?$search=x", "Orders?$apply=identity", "Orders?$compute=1 as x", "Orders?$expand=Items($top=1)",
             "Orders?$filter=now() gt A", "Orders?$filter=A has N.E'x'", "Orders?$filter=Items/$count gt 1", "$all",
             "Orders?$filter=A eq @p&@p=1", "Orders?$expand=*", "Orders?$filter=A divby 2 gt 1",
-            "Orders/$filter(A eq 1)",
+            "Orders/$filter(A eq 1)", "Orders(1)/Items/$ref?$id=Items(2)",
         ])
     func refused(text: String) throws {
         let url = try ODataURL(parsing: text)

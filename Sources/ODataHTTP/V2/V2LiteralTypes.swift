@@ -1,8 +1,9 @@
+import ODataFormat
 import ODataModel
 import ODataQuery
 
-/// Gives literals the type of the property that they stand beside: V2's notation tells the types apart
-/// (`5L`, `5.00M`, `datetime'…'`), and services refuse the wrong one (OData V2, *Overview*, 6).
+/// Gives literals the type of the property that they stand beside: V2's notation tells the types apart, and services
+/// refuse the wrong one (OData V2, *Overview*, 6).
 struct V2LiteralTypes {
     let model: EntityDataModel
 
@@ -57,30 +58,9 @@ struct V2LiteralTypes {
     /// A literal as one of a type, where that loses nothing; anything else as it is.
     private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
         guard case .literal(let literal) = expression, literal.enumeration == nil, let primitive = type?.primitive,
-            let value = Self.value(literal.value, as: primitive)
+            let value = literal.value.legacyValue(of: primitive)
         else { return expression }
         return .literal(Literal(value, type: primitive, at: literal.offset))
-    }
-
-    private static func value(_ value: ODataValue, as type: PrimitiveType) -> ODataValue? {
-        switch (value, type) {
-        case (.integer, .int64): return value
-        case (.integer(let number), .decimal): return .decimal(ODataDecimal(number))
-        case (.integer(let number), .double): return Double(exactly: number).map { .double($0) }
-        case (.integer(let number), .single): return Float(exactly: number).map { .single($0) }
-        case (.decimal(let number), .double): return Double(number.description).map { .double($0) }
-        case (.decimal(let number), .single): return Float(number.description).map { .single($0) }
-        case (.double(let number), .decimal): return ODataDecimal("\(number)").map { .decimal($0) }
-        case (.double(let number), .single): return .single(Float(number))
-        case (.dateTimeOffset(let instant), .dateTime):
-            return .dateTime(ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds))
-        case (.date(let date), .dateTimeOffset):
-            let (seconds, isOver) = date.daysSinceEpoch.multipliedReportingOverflow(by: 86_400)
-            return isOver ? nil : .dateTimeOffset(ODataDateTimeOffset(seconds: seconds))
-        case (.duration, .time): return value
-        case (.string(let text), .guid): return ODataGuid(text).map { .guid($0) }
-        default: return nil
-        }
     }
 }
 

@@ -82,7 +82,7 @@ struct V2RequestEncoder {
     /// The URL of a request in V2's dialect, relative to the service root.
     func url(_ url: ODataURL) throws(ODataError) -> String {
         do throws(QueryError) {
-            return try V2LiteralTypes(model: model).adapted(withSearchOption(url)).translatedToV2()
+            return try V2LiteralTypes(model: model).adapted(withLinkTarget(withSearchOption(url))).translatedToV2()
                 .urlEncoded(dialect: .v2)
         } catch {
             throw ODataError(error)
@@ -98,6 +98,20 @@ struct V2RequestEncoder {
         var url = url
         url.options.search = nil
         url.options.custom.append(.init(name: "search", value: text))
+        return url
+    }
+
+    /// Which link of a collection is meant stands after the property in V2: `Orders(1)/$links/Items(2)` for
+    /// `Orders(1)/Items/$ref?$id=Items(2)` (MS-ODATA, 2.2.7.4.3). An id that has no key stays, and is refused.
+    private func withLinkTarget(_ url: ODataURL) -> ODataURL {
+        let property = url.path.segments.count - 2
+        guard let id = url.options.id, property > 0, url.path.segments.last == .reference,
+            case .name(let name, .none) = url.path.segments[property],
+            case .name(_, let key)? = parsed(id)?.path.segments.last, key != .none, key != .empty
+        else { return url }
+        var url = url
+        url.path.segments[property] = .name(name, key)
+        url.options.id = nil
         return url
     }
 
@@ -224,10 +238,17 @@ struct V2RequestEncoder {
     /// The absolute V2 URL of an entity; the reference to another request of a batch stays as it is.
     private func absolute(_ id: String) -> String {
         if id.hasPrefix("$") { return id }
-        if serviceRoot.relative(id) == id, let parsed = try? ODataURL(parsing: id), let text = try? url(parsed) {
+        if serviceRoot.relative(id) == id, let parsed = parsed(id), let text = try? url(parsed) {
             return serviceRoot.url(for: text)
         }
         return serviceRoot.url(for: id)
+    }
+
+    /// The URL below the service root that an id is: a relative one as V4 has it, else as the service writes it.
+    private func parsed(_ id: String) -> ODataURL? {
+        guard let relative = serviceRoot.relative(id) else { return nil }
+        if relative == id, let url = try? ODataURL(parsing: id) { return url }
+        return try? ODataURL(parsing: relative, options: ParsingOptions(dialect: .v2))
     }
 
     // MARK: Batches

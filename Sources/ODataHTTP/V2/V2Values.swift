@@ -1,3 +1,4 @@
+import ODataFormat
 import ODataModel
 import ODataService
 
@@ -19,10 +20,8 @@ struct V2Values {
     /// A value as a V2 client gets it.
     func visible(_ value: ODataValue, from type: TypeReference, to visibleType: TypeReference) -> ODataValue {
         switch (value, type) {
-        case (.date(let date), _): return .dateTime(ODataDateTime(seconds: date.daysSinceEpoch * 86_400))
-        case (.timeOfDay(let time), _):
-            let (seconds, rest) = time.picoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000)
-            return .duration(ODataDuration(seconds: seconds, picoseconds: rest))
+        case (.date, _): return value.legacyValue(of: .dateTime) ?? value
+        case (.timeOfDay, _): return value.legacyValue(of: .time) ?? value
         case (.enumeration(let number), .enumeration(let name)):
             return .string(model.service.enumType(name)?.text(of: number) ?? String(number))
         case (.complex(let complex), _): return .complex(visible(complex))

@@ -62,7 +62,8 @@ private enum V2Translation {
         for (name, isGiven) in [
             ("$search", options.search != nil), ("$compute", !options.compute.isEmpty),
             ("$apply", !options.apply.isEmpty), ("$index", options.index != nil),
-            ("$levels", options.levels != nil), ("A parameter alias", !options.aliases.isEmpty),
+            ("$levels", options.levels != nil), ("$id", options.id != nil),
+            ("A parameter alias", !options.aliases.isEmpty),
             ("$schemaversion", options.schemaVersion != nil), ("$at", !options.temporal.isEmpty),
         ] where isGiven { throw refused(name) }
         var result = options
@@ -70,34 +71,44 @@ private enum V2Translation {
         result.orderBy = try options.orderBy.map { item throws(QueryError) in
             OrderItem(try expression(item.expression), isDescending: item.isDescending)
         }
-        result.select = try select(options.select, below: [])
-        result.expand = []
-        try expand(options.expand, below: [], into: &result)
+        result.select = try select(options, below: [])
+        result.expand = try expand(options.expand, below: [])
         return result
     }
 
+    /// `$select` of one level with those of the levels below, which it restricts too: an expanded property is returned
+    /// only where it is selected. One without a `$select` at it or below is selected as a whole.
     private static func select(
-        _ items: [SelectItem], below prefix: [Identifier]
+        _ options: QueryOptions, below prefix: [Identifier]
     ) throws(QueryError) -> [SelectItem] {
+        guard isSelective(options) else { return prefix.isEmpty ? [] : [SelectItem(.path(prefix))] }
         var result: [SelectItem] = []
-        for item in items {
+        for item in options.select.isEmpty ? [SelectItem(.all)] : options.select {
             var rest = item.options
             rest.select = []
             guard rest.isEmpty else { throw refused("An option nested in $select") }
             switch item.kind {
-            case .all: result.append(prefix.isEmpty ? SelectItem(.all) : SelectItem(.path(prefix + ["*"])))
-            case .path(let path) where item.options.select.isEmpty: result.append(SelectItem(.path(prefix + path)))
+            case .all: result.append(prefix.isEmpty ? item : SelectItem(.path(prefix + ["*"])))
+            // An expanded property says below what is selected of it.
+            case .path(let path) where options.expand.contains { $0.path == path }: break
             // What is selected within complex values is the whole value.
             case .path(let path): result.append(SelectItem(.path(prefix + path)))
             case .operations, .operation: throw refused("An operation in $select")
             }
         }
+        for item in options.expand { result += try select(item.options, below: prefix + item.path) }
         return result
     }
 
+    /// Whether anything is selected, at this level or at one that is expanded.
+    private static func isSelective(_ options: QueryOptions) -> Bool {
+        !options.select.isEmpty || options.expand.contains { isSelective($0.options) }
+    }
+
     private static func expand(
-        _ items: [ExpandItem], below prefix: [Identifier], into result: inout QueryOptions
-    ) throws(QueryError) {
+        _ items: [ExpandItem], below prefix: [Identifier]
+    ) throws(QueryError) -> [ExpandItem] {
+        var result: [ExpandItem] = []
         for item in items {
             let path = prefix + item.path
             guard item.form == .entities, item.path != ["*"] else {
@@ -108,16 +119,10 @@ private enum V2Translation {
             rest.expand = []
             guard rest.isEmpty else { throw refused("An option nested in $expand", at: path.first?.offset) }
             // What is deeper says what comes before it as well.
-            if item.options.expand.isEmpty { result.expand.append(ExpandItem(path: path)) }
-            if !item.options.select.isEmpty || !result.select.isEmpty {
-                // With $select, an expanded property must be selected too; without one of its own, whole.
-                if result.select.isEmpty { result.select = [SelectItem(.all)] }
-                result.select +=
-                    item.options.select.isEmpty
-                    ? [SelectItem(.path(path))] : try select(item.options.select, below: path)
-            }
-            try expand(item.options.expand, below: path, into: &result)
+            result +=
+                item.options.expand.isEmpty ? [ExpandItem(path: path)] : try expand(item.options.expand, below: path)
         }
+        return result
     }
 
     // MARK: Expressions

@@ -181,6 +181,20 @@ import Testing
             ])
     }
 
+    @Test("OData V2 Overview 6 what V4 writes otherwise becomes the literal of the parameter's type")
+    func functionImportArguments() async throws {
+        let transport = script("2.0", .json(Self.feed, ["DataServiceVersion": "2.0"]))
+        let client = try transport.client()
+        for since in ["2020-01-01", "2020-01-01T00:00:00Z"] {
+            _ = try await client.execute(
+                ODataRequest(.read, try ODataURL(parsing: "OrdersOf(city='Graz',since=\(since))")))
+        }
+        #expect(
+            Set(transport.sent.map { $0.line.removingPercentEncoding }) == [
+                "GET /shop/OrdersOf?city='Graz'&since=datetime'2020-01-01T00:00:00'"
+            ])
+    }
+
     @Test("MS-ODATA 2.2.3.5 a count is asked for by $count and comes as text")
     func count() async throws {
         let transport = script("2.0", .init(fields: ["Content-Type": "text/plain"], body: "3"))
@@ -236,6 +250,53 @@ import Testing
                 "POST /shop/Orders(1L)/$links/Items {\"uri\":\"https://service.test/shop/Items(7)\"}",
                 "DELETE /shop/Orders(1L)/$links/Items(7) ",
             ], "\(transport.sent.map { "\($0.line) \($0.body)" })")
+    }
+
+    /// Takes an item from an order, as one does with V4.
+    private static func unlinking(_ id: String) throws -> ODataRequest {
+        var request = ODataRequest(.delete, try ODataURL(parsing: "Orders(1)/Items/$ref"))
+        request.url.options.id = id
+        return request
+    }
+
+    @Test(
+        "MS-ODATA 2.2.7.4.3 a link of a collection is deleted at the key that its id has, in whichever words",
+        arguments: [
+            "Items(7)", "Items(ID=7)", "https://service.test/shop/Items(7)", "/shop/Items(ID=7)",
+            "Items(1)/Order/Items(7)",
+        ])
+    func deletedLink(id: String) async throws {
+        let transport = script("2.0", .empty())
+        let client = try transport.client()
+        _ = try await client.execute(try Self.unlinking(id))
+        let expected = id.contains("ID=") ? "Items(ID=7)" : "Items(7)"
+        #expect(
+            transport.sent.map { $0.line.removingPercentEncoding } == ["DELETE /shop/Orders(1L)/$links/\(expected)"])
+    }
+
+    @Test("MS-ODATA 2.2.7.4.3 the key of a link that is deleted has the literals of its types")
+    func deletedLinkOfOtherType() async throws {
+        let metadata = Self.metadata().replacing(
+            "Type=\"Edm.Int32\" Nullable=\"false\"/><Property Name=\"Name\"",
+            with: "Type=\"Edm.Int64\" Nullable=\"false\"/><Property Name=\"Name\"")
+        let transport = WireScript(metadata: metadata) { _, _ in .empty() }
+        let client = try transport.client()
+        for id in ["Items(7)", "Items(7L)", "https://service.test/shop/Items(7L)"] {
+            _ = try await client.execute(try Self.unlinking(id))
+        }
+        #expect(Set(transport.sent.map(\.line)) == ["DELETE /shop/Orders(1L)/$links/Items(7L)"])
+    }
+
+    @Test(
+        "A link that is deleted is refused where its id tells no key",
+        arguments: ["Items", "https://elsewhere.test/shop/Items(7)", "Orders(1)/Items", "$1"])
+    func deletedLinkWithoutKey(id: String) async throws {
+        let transport = script("2.0", .empty())
+        let client = try transport.client()
+        let request = try Self.unlinking(id)
+        let error = await #expect(throws: ODataError.self) { _ = try await client.execute(request) }
+        #expect(error?.status == 501)
+        #expect(transport.sent.isEmpty)
     }
 
     @Test("MS-ODATA 2.2.7.6 in a batch all changes are in change sets, reads in none")
