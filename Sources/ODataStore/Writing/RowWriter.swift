@@ -202,7 +202,10 @@ public struct RowWriter: Sendable {
         let replaces = extent == .replacing
         let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
-            guard request.ifMatch == nil, let key, keyIsGivenByClient(plan) else { throw missing(set, key, request) }
+            // A media entity is made by its stream (11.4.4).
+            guard request.ifMatch == nil, let key, keyIsGivenByClient(plan), !entity.shape.hasStream else {
+                throw missing(set, key, request)
+            }
             var entity = entity
             for part in key.parts {
                 let path = plan.storage.shape.key.first { $0.name == part.name }?.path ?? part.name

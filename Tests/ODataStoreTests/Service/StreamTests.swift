@@ -152,6 +152,17 @@ struct StreamTests {
         #expect(left == 0)
     }
 
+    @Test("11.4.4 no update makes a media entity, which would have no stream")
+    func upsert() async throws {
+        let bazaar = try await Bazaar()
+        for method in [ODataRequest.Method.update, .replace] {
+            let refusal = try await bazaar.refusal(
+                method, "Pictures(10000000-0000-0000-0000-000000000001)", #"{"Name":"n","ContentType":"image/png"}"#)
+            #expect(refusal?.status == 404)
+        }
+        #expect(try await bazaar.page("Pictures").entities.isEmpty)
+    }
+
     @Test(
         "11.4.7.3 deleting a media entity deletes its stream, and deleting its stream the entity",
         arguments: [false, true])
