@@ -223,6 +223,25 @@ struct CSDLJSONTests {
         #expect(["A", "B", "C", "D"].map { shape.property($0)?.facets.precision } == [12, 0, 12, 3])
     }
 
+    @Test(
+        "7.2.3: seconds have no fractions where XML states no precision, and any where JSON states none",
+        arguments: ["DateTimeOffset", "Duration", "TimeOfDay"])
+    func unstatedPrecision(type: String) throws {
+        func precision(_ model: EntityDataModel) -> Int? {
+            model.shape(QualifiedName("S", "T"))?.property("P")?.facets.precision
+        }
+        let ofXML = try CSDLReader.read(
+            document("<ComplexType Name='T'><Property Name='P' Type='Edm.\(type)'/></ComplexType>"))
+        let again = try CSDLReader.read(CSDLWriter.json(ofXML))
+        #expect(precision(again) == 0)
+        #expect(again.differences(from: ofXML).isEmpty)
+        let text = #"{"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","P":{"$Type":"Edm.\#(type)"}}}}"#
+        let ofJSON = try CSDLReader.read(Array(text.utf8))
+        #expect(precision(ofJSON) == 12)
+        #expect(try CSDLReader.read(CSDLWriter.json(ofJSON)).schemas == ofJSON.schemas)
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(ofJSON)).schemas == ofJSON.schemas)
+    }
+
     @Test("a document cut anywhere gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)

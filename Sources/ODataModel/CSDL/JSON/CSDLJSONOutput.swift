@@ -329,8 +329,8 @@ struct CSDLJSONOutput {
     private mutating func write(_ facets: Facets, type: TypeReference) {
         number("$MaxLength", facets.maxLength)
         let element = type.element
-        let isTimestamp = element == .primitive(.dateTimeOffset) || element == .primitive(.dateTime)
-        number("$Precision", facets.precision ?? (isTimestamp ? 0 : nil))
+        let hasSeconds = if case .primitive(let primitive) = element { primitive.hasSeconds } else { false }
+        number("$Precision", facets.precision ?? (hasSeconds ? 0 : nil))
         switch facets.scale {
         case .fixed(let digits): number("$Scale", digits)
         case .floating: member("$Scale", "floating")
@@ -483,4 +483,10 @@ struct CSDLJSONOutput {
     private func local(_ target: String, in container: EntityContainer) -> String {
         target.rest(behind: "\(container.name)/").map(String.init) ?? names.path(target)
     }
+}
+
+extension PrimitiveType {
+    /// Whether values have seconds, whose fractions have as many digits as `Precision` says; where it is left out, none
+    /// in XML and any number in JSON (OData CSDL XML 4.01 and JSON 4.01, 7.2.3).
+    var hasSeconds: Bool { [.dateTime, .dateTimeOffset, .duration, .timeOfDay].contains(self) }
 }

@@ -304,8 +304,9 @@ struct CSDLJSONParser {
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
-        let isTimestamp = type == "Edm.DateTimeOffset" || type == "Edm.DateTime"
-        if isTimestamp, tree.member(node, "$Precision") == nil { content.attribute(.precision, "12") }
+        if PrimitiveType(rawValue: type)?.hasSeconds == true, tree.member(node, "$Precision") == nil {
+            content.attribute(.precision, "12")
+        }
     }
 
     // MARK: Operations and containers
