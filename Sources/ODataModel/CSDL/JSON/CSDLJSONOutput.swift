@@ -326,6 +326,15 @@ struct CSDLJSONOutput {
         flag("$Nullable", isNullable && !facets.isNullabilityUnstated)
     }
 
+    /// Whether a parameter or result takes null. Before V4, one that says nothing of it does, as in XML.
+    private mutating func writeNullable(_ isNullable: Bool, of type: TypeReference, _ facets: Facets) {
+        guard model.version < .v4 else { return writeNullable(isNullable, facets) }
+        let goesWithoutSaying = type.isCollection ? facets.isNullabilityUnstated : true
+        guard !isNullable || !goesWithoutSaying else { return }
+        json.key("$Nullable")
+        json.boolean(isNullable)
+    }
+
     private mutating func write(_ facets: Facets, type: TypeReference) {
         number("$MaxLength", facets.maxLength)
         let element = type.element
@@ -392,8 +401,6 @@ struct CSDLJSONOutput {
     }
 
     private mutating func write(_ operation: Operation) {
-        // Before V4, a parameter that says nothing of null does not take it.
-        let isV4 = model.version >= .v4
         json.beginObject()
         member("$Kind", operation.kind == .action ? "Action" : "Function")
         flag("$IsBound", operation.isBound)
@@ -406,7 +413,7 @@ struct CSDLJSONOutput {
                 json.beginObject()
                 member("$Name", parameter.name)
                 writeType(parameter.type)
-                writeNullable(parameter.isNullable && isV4, parameter.facets)
+                writeNullable(parameter.isNullable, of: parameter.type, parameter.facets)
                 write(parameter.facets, type: parameter.type)
                 write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
@@ -417,7 +424,7 @@ struct CSDLJSONOutput {
             json.key("$ReturnType")
             json.beginObject()
             writeType(type)
-            writeNullable(operation.isReturnNullable && isV4, operation.returnFacets)
+            writeNullable(operation.isReturnNullable, of: type, operation.returnFacets)
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()
