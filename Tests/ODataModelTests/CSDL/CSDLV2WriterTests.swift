@@ -75,7 +75,8 @@ struct CSDLV2WriterTests {
                 """
                 <TypeDefinition Name='Money' UnderlyingType='Edm.Decimal' Precision='12' Scale='4'/>
                 <TypeDefinition Name='Code' UnderlyingType='Edm.String' MaxLength='10' Unicode='false'/>
-                <ComplexType Name='T'><Property Name='a' Type='S.Money'/><Property Name='b' Type='S.Code'/></ComplexType>
+                <ComplexType Name='T'>
+                <Property Name='a' Type='S.Money'/><Property Name='b' Type='S.Code'/></ComplexType>
                 <Action Name='F'><Parameter Name='p' Type='S.Money'/></Action>
                 <EntityContainer Name='C'><ActionImport Name='F' Action='S.F'/></EntityContainer>
                 """))

@@ -100,9 +100,9 @@ struct ModelDifferenceTests {
     /// A function with parameters, of which `o` and `p` are optional.
     private static func function(_ names: [String]) -> String {
         let parameters = names.map { name in
-            let optional = "<Annotation Term='Org.OData.Core.V1.OptionalParameter'/>"
-            return
-                "<Parameter Name='\(name)' Type='\(types[name] ?? "")'>\("op".contains(name) ? optional : "")</Parameter>"
+            let isOptional = name == "o" || name == "p"
+            let annotation = isOptional ? "<Annotation Term='Org.OData.Core.V1.OptionalParameter'/>" : ""
+            return "<Parameter Name='\(name)' Type='\(types[name] ?? "")'>\(annotation)</Parameter>"
         }
         return "<Function Name='F'>\(parameters.joined())<ReturnType Type='Edm.Int32'/></Function>"
     }
