@@ -156,7 +156,7 @@ extension Translator {
         let swiftNames = names.parameters(operation)
         for (index, parameter) in operation.parameters.enumerated() {
             if operation.isBound, index == 0 { continue }
-            let isOptional = parameter.annotation("Org.OData.Core.V1.OptionalParameter") != nil
+            let isOptional = parameter.mayBeLeftOut
             let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, parameter.facets)
             var type = swiftType(parameter.type.element)
             // An array of bytes is a binary value otherwise.

@@ -1,4 +1,24 @@
 extension ModelComparison {
+    /// Pairs operations and their overloads. A function that has optional parameters more, behind those it had, is the
+    /// same one: it is called as before (OData Protocol 4.01, 5.2).
+    mutating func compareOperations() {
+        let (old, new) = (old.schemas.flatMap(\.operations), new.schemas.flatMap(\.operations))
+        let oldKeys = Set(old.map(\.comparisonKey))
+        let lostKeys = oldKeys.subtracting(new.map(\.comparisonKey))
+        func key(_ operation: Operation) -> String {
+            guard !oldKeys.contains(operation.comparisonKey) else { return operation.comparisonKey }
+            var shorter = operation
+            while shorter.parameters.last?.mayBeLeftOut == true {
+                shorter.parameters.removeLast()
+                if lostKeys.contains(shorter.comparisonKey) { return shorter.comparisonKey }
+            }
+            return operation.comparisonKey
+        }
+        matchAll(
+            old, new, key: key, compare: { $0.compare($1, $2) },
+            added: { ($0.kind == .action ? "action" : "function", nil) })
+    }
+
     mutating func compare(_ old: Operation, _ new: Operation) {
         let path = old.comparisonKey
         if old.kind != new.kind {
@@ -9,7 +29,7 @@ extension ModelComparison {
         compareFlag(
             path, "IsComposable", old.isComposable, new.isComposable, allowed: true,
             "a composable function can be called in more ways")
-        // Of functions, other parameters make another overload; of actions they do not.
+        // Of functions, other parameters that are needed make another overload; of actions they do not.
         matchAll(
             old.parameters, new.parameters, path: path, key: \.name,
             compare: { comparison, old, new in
@@ -26,7 +46,10 @@ extension ModelComparison {
                 comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets, of: new.type)
                 comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
             },
-            added: { ("parameter", $0.isNullable ? nil : "clients do not give it a value") })
+            added: { parameter in
+                let isOptional = parameter.mayBeLeftOut || new.kind == .action && parameter.isNullable
+                return ("parameter", isOptional ? nil : "clients do not give it a value")
+            })
         switch (old.returnType, new.returnType) {
         case (nil, nil): break
         case (let old?, let new?):
@@ -119,4 +142,9 @@ extension ModelComparison {
         let prefix = "\(container.name)/"
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
     }
+}
+
+extension Operation {
+    /// What tells operations and their overloads apart.
+    fileprivate var comparisonKey: String { "\(name)(\(signature))" }
 }

@@ -36,11 +36,7 @@ struct ModelComparison {
         } added: { _ in
             ("type definition", nil)
         }
-        matchAll(old.schemas.flatMap(\.operations), new.schemas.flatMap(\.operations), key: \.comparisonKey) {
-            $0.compare($1, $2)
-        } added: {
-            ($0.kind == .action ? "action" : "function", nil)
-        }
+        compareOperations()
         matchAll(old.schemas.flatMap(\.terms), new.schemas.flatMap(\.terms), key: \.name.description) {
             comparison, old, new in
             let path = old.name.description
@@ -119,9 +115,4 @@ struct ModelComparison {
         let isCompatible = allowed == new
         add(path, .changed, "\(name) \(new) instead of \(old)", isCompatible, reason)
     }
-}
-
-extension Operation {
-    /// What tells operations and their overloads apart.
-    var comparisonKey: String { "\(name)(\(signature))" }
 }

@@ -92,4 +92,7 @@ extension Operation.Parameter {
 
     /// Which way the parameter goes: `Mode` of CSDL 1 to 3; to the service where nothing is said.
     public var mode: Mode { rawAttribute("{}Mode").flatMap(Mode.init) ?? .input }
+
+    /// Whether a call may leave it out (`Core.OptionalParameter`).
+    public var mayBeLeftOut: Bool { annotation("Org.OData.Core.V1.OptionalParameter") != nil }
 }

@@ -5,11 +5,6 @@ extension Operation {
     public var ownParameters: [Parameter] { Array(parameters.dropFirst(isBound ? 1 : 0)) }
 }
 
-extension Operation.Parameter {
-    /// Whether a call may leave it out (`Core.OptionalParameter`).
-    public var mayBeLeftOut: Bool { annotations.annotation("Org.OData.Core.V1.OptionalParameter") != nil }
-}
-
 extension EntityDataModel {
     /// An action with all others of its name that are called on the same: the path does not tell them apart.
     public func overloads(of action: Operation) -> [Operation] {

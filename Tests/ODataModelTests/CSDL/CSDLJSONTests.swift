@@ -147,7 +147,7 @@ struct CSDLJSONTests {
     }
 
     @Test(
-        "a version that nobody knows is read as the newest, and parameters of versions before 4 say nothing of null",
+        "a version that nobody knows is read as the newest, and parameters of versions before 4 take null",
         arguments: [
             ("8.01", ODataVersion.v401), ("4.02", .v401), ("4.0", .v4), ("3.0", .v3), ("2.0", .v2), ("", .v401),
         ])
@@ -156,7 +156,32 @@ struct CSDLJSONTests {
             #"{"$Version":"\#(text)","S":{"F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","$Nullable":true},{"$Name":"y"}],"$ReturnType":{"$Nullable":true}}]}}"#
         let model = try CSDLReader.read(Array(text.utf8))
         #expect(model.version == version)
+        let function = try #require(model.operations(QualifiedName("S", "F")).first)
+        #expect(function.parameters.map(\.isNullable) == [true, version < .v4])
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+    }
+
+    @Test("parameters and results of V3 take null in JSON where they do in XML")
+    func olderParameters() throws {
+        let xml = """
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+            xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+            <edmx:DataServices m:DataServiceVersion="3.0">
+            <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2009/11/edm"><EntityContainer Name="C">
+            <FunctionImport Name="F" ReturnType="Collection(Edm.Int32)" m:HttpMethod="GET">
+            <Parameter Name="a" Type="Edm.Int32"/><Parameter Name="b" Type="Edm.Int32" Nullable="false"/>
+            <Parameter Name="c" Type="Edm.Int32" Nullable="true"/><Parameter Name="d" Type="Collection(Edm.Int32)"/>
+            <Parameter Name="e" Type="Collection(Edm.Int32)" Nullable="true"/>
+            <Parameter Name="f" Type="Collection(Edm.Int32)" Nullable="false"/></FunctionImport>
+            <FunctionImport Name="G" ReturnType="Edm.Int32" m:HttpMethod="POST"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        let model = try CSDLReader.read(Array(xml.utf8))
+        let again = try CSDLReader.read(CSDLWriter.json(model))
+        #expect(again.schemas.flatMap(\.operations) == model.schemas.flatMap(\.operations))
+        let parameters = try #require(again.operations(QualifiedName("S", "F")).first).parameters
+        #expect(parameters.map(\.isNullable) == [true, false, true, true, true, false])
+        #expect(parameters.map(\.facets.isNullabilityUnstated) == [false, false, false, true, false, false])
     }
 
     @Test("a length without limit, which JSON cannot state, is a facet that cannot be")
@@ -221,6 +246,25 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
         let shape = try #require(model.shape(QualifiedName("S", "T")))
         #expect(["A", "B", "C", "D"].map { shape.property($0)?.facets.precision } == [12, 0, 12, 3])
+    }
+
+    @Test(
+        "7.2.3: seconds have no fractions where XML states no precision, and any where JSON states none",
+        arguments: ["DateTimeOffset", "Duration", "TimeOfDay"])
+    func unstatedPrecision(type: String) throws {
+        func precision(_ model: EntityDataModel) -> Int? {
+            model.shape(QualifiedName("S", "T"))?.property("P")?.facets.precision
+        }
+        let ofXML = try CSDLReader.read(
+            document("<ComplexType Name='T'><Property Name='P' Type='Edm.\(type)'/></ComplexType>"))
+        let again = try CSDLReader.read(CSDLWriter.json(ofXML))
+        #expect(precision(again) == 0)
+        #expect(again.differences(from: ofXML).isEmpty)
+        let text = #"{"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","P":{"$Type":"Edm.\#(type)"}}}}"#
+        let ofJSON = try CSDLReader.read(Array(text.utf8))
+        #expect(precision(ofJSON) == 12)
+        #expect(try CSDLReader.read(CSDLWriter.json(ofJSON)).schemas == ofJSON.schemas)
+        #expect(try CSDLReader.read(xml: CSDLWriter.xml(ofJSON)).schemas == ofJSON.schemas)
     }
 
     @Test("a document cut anywhere gives a typed error")

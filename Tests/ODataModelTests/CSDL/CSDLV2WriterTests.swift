@@ -65,4 +65,28 @@ struct CSDLV2WriterTests {
         let shape = try CSDLReader.read(CSDLWriter.xml(model, version: .v2)).shape(QualifiedName("S", "T"))
         #expect(shape?.properties.map(\.type) == [.primitive(.dateTime), .primitive(.time)])
     }
+
+    @Test(
+        "CSDL 4.01 11: without type definitions, their facets stand where they are used",
+        arguments: [ODataVersion.v2, .v3])
+    func definedFacets(version: ODataVersion) throws {
+        let model = try CSDLReader.read(
+            document(
+                """
+                <TypeDefinition Name='Money' UnderlyingType='Edm.Decimal' Precision='12' Scale='4'/>
+                <TypeDefinition Name='Code' UnderlyingType='Edm.String' MaxLength='10' Unicode='false'/>
+                <ComplexType Name='T'>
+                <Property Name='a' Type='S.Money'/><Property Name='b' Type='S.Code'/></ComplexType>
+                <Action Name='F'><Parameter Name='p' Type='S.Money'/></Action>
+                <EntityContainer Name='C'><ActionImport Name='F' Action='S.F'/></EntityContainer>
+                """))
+        let again = try CSDLReader.read(CSDLWriter.xml(model, version: version))
+        let shape = try #require(again.shape(QualifiedName("S", "T")))
+        let imported = try #require(again.operationImports("F").first)
+        let parameter = try #require(again.operations(imported.operation).first?.parameters.first)
+        for facets in [shape.property("a")?.facets, parameter.facets] {
+            #expect(facets?.precision == 12 && facets?.scale == .fixed(4))
+        }
+        #expect(shape.property("b")?.facets.maxLength == 10 && shape.property("b")?.facets.isUnicode == false)
+    }
 }

@@ -167,7 +167,10 @@ struct CorpusPairTests {
             again["$Version"] = nil
             given["$Version"] = nil
         }
-        let differences = CanonicalCSDL.differences(again, given)
+        // A parameter that says nothing of null takes it before V4, and V4 says that it does.
+        let differences = CanonicalCSDL.differences(again, given).filter {
+            model.version >= .v4 || !$0.contains("|$Parameter|") || !$0.contains("|$Nullable:")
+        }
         #expect(differences.isEmpty, "\(differences.prefix(20).joined(separator: "\n"))")
     }
 

@@ -52,6 +52,13 @@ struct ModelDifferenceTests {
             ),
             ("<Parameter", "<Parameter Name=\"b\" Type=\"Edm.Int32\"/><Parameter", "S.Do()/b", .added, true),
             (
+                "<Parameter",
+                """
+                <Parameter Name="b" Type="Edm.Int32" Nullable="false">
+                <Annotation Term="Org.OData.Core.V1.OptionalParameter"/></Parameter><Parameter
+                """, "S.Do()/b", .added, true
+            ),
+            (
                 "<EntitySet Name=\"Ts\"", "<EntitySet Name=\"Us\" EntityType=\"S.T\"/><EntitySet Name=\"Ts\"", "S.C/Us",
                 .added, true
             ),
@@ -66,5 +73,41 @@ struct ModelDifferenceTests {
         let difference = try #require(differences.first)
         #expect(difference.path == path && difference.kind == kind && difference.isCompatible == isCompatible)
         #expect(!difference.reason.isEmpty && !difference.detail.isEmpty)
+    }
+
+    @Test(
+        "Protocol 4.01 5.2: a function may get optional parameters behind those it has",
+        arguments: [
+            (["a", "o"], ["compatible: S.F(Edm.Int32)/o added"]),
+            (["a", "o", "p"], ["compatible: S.F(Edm.Int32)/o added", "compatible: S.F(Edm.Int32)/p added"]),
+            (["a", "b"], ["incompatible: S.F(Edm.Int32) removed", "compatible: S.F(Edm.Int32,Edm.Guid) added"]),
+            (["o", "a"], ["incompatible: S.F(Edm.Int32) removed", "compatible: S.F(Edm.String,Edm.Int32) added"]),
+        ])
+    func optionalParameters(names: [String], expected: [String]) throws {
+        let older = try CSDLReader.read(document(Self.function(["a"])))
+        let newer = try CSDLReader.read(document(Self.function(names)))
+        #expect(Self.summary(newer.differences(from: older)) == expected)
+        // Beside the old overload, it is another one.
+        let both = try CSDLReader.read(document(Self.function(["a"]) + Self.function(names)))
+        let differences = both.differences(from: older)
+        #expect(differences.count == 1)
+        #expect(differences.first?.kind == .added && differences.first?.isCompatible == true)
+    }
+
+    /// The types that the parameters have by their names.
+    private static let types = ["a": "Edm.Int32", "b": "Edm.Guid", "o": "Edm.String", "p": "Edm.Date"]
+
+    /// A function with parameters, of which `o` and `p` are optional.
+    private static func function(_ names: [String]) -> String {
+        let parameters = names.map { name in
+            let isOptional = name == "o" || name == "p"
+            let annotation = isOptional ? "<Annotation Term='Org.OData.Core.V1.OptionalParameter'/>" : ""
+            return "<Parameter Name='\(name)' Type='\(types[name] ?? "")'>\(annotation)</Parameter>"
+        }
+        return "<Function Name='F'>\(parameters.joined())<ReturnType Type='Edm.Int32'/></Function>"
+    }
+
+    private static func summary(_ differences: [ModelDifference]) -> [String] {
+        differences.map { "\($0.isCompatible ? "compatible" : "incompatible"): \($0.path) \($0.kind.rawValue)" }
     }
 }

@@ -52,4 +52,24 @@ struct OlderServiceTests {
         #expect(try await store.rows("Products?$filter=Name eq 'X' and CategoryID gt 0").count == 1)
         #expect(try await store.status().pending.isEmpty)
     }
+
+    @Test("has links of collections made and taken away, though it has no $id")
+    func relations() async throws {
+        let studio = try await Studio()
+        let root = "http://studio.test/v2/"
+        let handler = try ODataV2Handler(provider: studio.service, serviceRoot: root)
+        let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
+        let store = try await OfflineODataProvider.create(
+            at: studio.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
+            remote: try ODataClient(serviceRoot: root, transport: transport),
+            queries: [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")])
+        try await store.download()
+        try await store.link("Albums(1)/Tags", to: "Tags(3)")
+        var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Tags/$ref"))
+        unlink.url.options.id = "Tags(1)"
+        _ = try await store.execute(unlink)
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await studio.service.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["blue", "green"])
+    }
 }

@@ -326,11 +326,20 @@ struct CSDLJSONOutput {
         flag("$Nullable", isNullable && !facets.isNullabilityUnstated)
     }
 
+    /// Whether a parameter or result takes null. Before V4, one that says nothing of it does, as in XML.
+    private mutating func writeNullable(_ isNullable: Bool, of type: TypeReference, _ facets: Facets) {
+        guard model.version < .v4 else { return writeNullable(isNullable, facets) }
+        let goesWithoutSaying = type.isCollection ? facets.isNullabilityUnstated : true
+        guard !isNullable || !goesWithoutSaying else { return }
+        json.key("$Nullable")
+        json.boolean(isNullable)
+    }
+
     private mutating func write(_ facets: Facets, type: TypeReference) {
         number("$MaxLength", facets.maxLength)
         let element = type.element
-        let isTimestamp = element == .primitive(.dateTimeOffset) || element == .primitive(.dateTime)
-        number("$Precision", facets.precision ?? (isTimestamp ? 0 : nil))
+        let hasSeconds = if case .primitive(let primitive) = element { primitive.hasSeconds } else { false }
+        number("$Precision", facets.precision ?? (hasSeconds ? 0 : nil))
         switch facets.scale {
         case .fixed(let digits): number("$Scale", digits)
         case .floating: member("$Scale", "floating")
@@ -392,8 +401,6 @@ struct CSDLJSONOutput {
     }
 
     private mutating func write(_ operation: Operation) {
-        // Before V4, a parameter that says nothing of null does not take it.
-        let isV4 = model.version >= .v4
         json.beginObject()
         member("$Kind", operation.kind == .action ? "Action" : "Function")
         flag("$IsBound", operation.isBound)
@@ -406,7 +413,7 @@ struct CSDLJSONOutput {
                 json.beginObject()
                 member("$Name", parameter.name)
                 writeType(parameter.type)
-                writeNullable(parameter.isNullable && isV4, parameter.facets)
+                writeNullable(parameter.isNullable, of: parameter.type, parameter.facets)
                 write(parameter.facets, type: parameter.type)
                 write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
@@ -417,7 +424,7 @@ struct CSDLJSONOutput {
             json.key("$ReturnType")
             json.beginObject()
             writeType(type)
-            writeNullable(operation.isReturnNullable && isV4, operation.returnFacets)
+            writeNullable(operation.isReturnNullable, of: type, operation.returnFacets)
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()
@@ -483,4 +490,10 @@ struct CSDLJSONOutput {
     private func local(_ target: String, in container: EntityContainer) -> String {
         target.rest(behind: "\(container.name)/").map(String.init) ?? names.path(target)
     }
+}
+
+extension PrimitiveType {
+    /// Whether values have seconds, whose fractions have as many digits as `Precision` says; where it is left out, none
+    /// in XML and any number in JSON (OData CSDL XML 4.01 and JSON 4.01, 7.2.3).
+    var hasSeconds: Bool { [.dateTime, .dateTimeOffset, .duration, .timeOfDay].contains(self) }
 }

@@ -285,11 +285,12 @@ struct CSDLJSONParser {
         return isCollection || name.collectionElement != nil
     }
 
-    /// - Parameter saysNullable: `false` where nothing is said of null: of parameters and results before OData 4.
-    private mutating func typeAndFacets(_ node: Int, saysNullable: Bool = true) throws(CSDLError) {
+    /// - Parameter takesNull: whether what says nothing of null takes it: parameters and results before OData 4.
+    private mutating func typeAndFacets(_ node: Int, takesNull: Bool = false) throws(CSDLError) {
         try type(node)
-        let isNullable = saysNullable && tree.boolean(node, "$Nullable") == true
-        content.attribute(.nullable, isNullable ? "true" : "false")
+        let isNullable = tree.boolean(node, "$Nullable")
+        // That is what XML means by saying nothing.
+        if isNullable != nil || !takesNull { content.attribute(.nullable, isNullable == true ? "true" : "false") }
         try facets(node, type: tree.string(node, "$Type") ?? "Edm.String")
         try attribute(.defaultValue, node, "$DefaultValue")
     }
@@ -304,8 +305,9 @@ struct CSDLJSONParser {
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
-        let isTimestamp = type == "Edm.DateTimeOffset" || type == "Edm.DateTime"
-        if isTimestamp, tree.member(node, "$Precision") == nil { content.attribute(.precision, "12") }
+        if PrimitiveType(rawValue: type)?.hasSeconds == true, tree.member(node, "$Precision") == nil {
+            content.attribute(.precision, "12")
+        }
     }
 
     // MARK: Operations and containers
@@ -323,13 +325,13 @@ struct CSDLJSONParser {
         for parameter in tree.member(node, "$Parameter").map(tree.children) ?? [] {
             begin(.parameter, at: parameter)
             try attribute(.name, parameter, "$Name")
-            try typeAndFacets(parameter, saysNullable: isV4)
+            try typeAndFacets(parameter, takesNull: !isV4)
             try annotations(of: parameter)
             content.end()
         }
         if let result = tree.member(node, "$ReturnType") {
             begin(.returnType, at: result)
-            try typeAndFacets(result, saysNullable: isV4)
+            try typeAndFacets(result, takesNull: !isV4)
             try annotations(of: result)
             content.end()
         }

@@ -137,6 +137,8 @@ extension CSDLBuilder {
             operation.returnType = try requiredType(result, "the type returned")
             operation.returnFacets = try readFacets(result)
         }
+        // There is no word for it.
+        operation.returnFacets.isNullabilityUnstated = operation.returnType?.isCollection == true
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         // A bindable function import of V3 is called on entities, not at the service root.
         guard !operation.isBound else {

@@ -11,7 +11,7 @@ extension CSDLOutput {
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", parameter.type.description)
             writeNullable(parameter.isNullable, parameter.type, parameter.facets)
-            write(parameter.facets)
+            write(parameter.facets, of: parameter.type)
             write(parameter.annotations)
             xml.end()
         }
@@ -19,7 +19,7 @@ extension CSDLOutput {
             xml.begin("ReturnType")
             xml.attribute("Type", type.description)
             writeNullable(operation.isReturnNullable, type, operation.returnFacets)
-            write(operation.returnFacets)
+            write(operation.returnFacets, of: type)
             write(operation.returnAnnotations)
             xml.end()
         }

@@ -148,7 +148,7 @@ extension CSDLOutput {
             } else {
                 xml.attribute("m:HttpMethod", "POST")
             }
-        } else if modelVersion < .v4 {
+        } else if model.version < .v4 {
             // Nothing was said, and a function is what that means.
         } else if version == .v3 {
             xml.attribute("IsSideEffecting", "false")
@@ -162,7 +162,7 @@ extension CSDLOutput {
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", type)
             writeNullable(parameter.isNullable, parameter.type, parameter.facets)
-            write(parameter.facets)
+            write(parameter.facets, of: parameter.type)
             write(parameter.annotations)
             xml.end()
         }

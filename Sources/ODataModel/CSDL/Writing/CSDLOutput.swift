@@ -2,8 +2,7 @@
 /// operations and containers, what V2 and V3 have otherwise, and annotations in the extensions.
 struct CSDLOutput {
     let version: ODataVersion
-    /// The version of the model.
-    let modelVersion: ODataVersion
+    let model: EntityDataModel
     var xml: XMLOutput
     /// The prefixes of foreign namespaces used so far.
     var prefixes: [String: String] = [:]
@@ -14,8 +13,8 @@ struct CSDLOutput {
 
     var isV4: Bool { version >= .v4 }
 
-    init(version: ODataVersion, modelVersion: ODataVersion, indentedBy depth: Int) {
-        self.modelVersion = modelVersion
+    init(_ model: EntityDataModel, version: ODataVersion, indentedBy depth: Int) {
+        self.model = model
         self.version = version
         xml = XMLOutput(indentedBy: depth)
     }
@@ -120,7 +119,7 @@ struct CSDLOutput {
         xml.attribute("Name", property.name)
         xml.attribute("Type", typeName)
         writeNullable(property.isNullable, property.type, property.facets)
-        write(property.facets)
+        write(property.facets, of: property.type)
         xml.attribute("DefaultValue", property.defaultValue)
         if property.isConcurrencyToken {
             xml.attribute(
@@ -179,7 +178,7 @@ struct CSDLOutput {
         xml.begin("TypeDefinition")
         xml.attribute("Name", type.name.name)
         xml.attribute("UnderlyingType", type.underlyingType.rawValue)
-        write(type.facets)
+        write(type.facets, of: .primitive(type.underlyingType))
         write(type.annotations)
         xml.end()
     }
@@ -191,7 +190,7 @@ struct CSDLOutput {
         xml.attribute("Type", typeName)
         xml.attribute("BaseTerm", term.baseTerm)
         writeNullable(term.isNullable, term.type, term.facets)
-        write(term.facets)
+        write(term.facets, of: term.type)
         xml.attribute("DefaultValue", term.defaultValue)
         xml.attribute("AppliesTo", term.appliesTo.isEmpty ? nil : term.appliesTo.joined(separator: " "))
         write(term.annotations)
@@ -207,7 +206,9 @@ struct CSDLOutput {
         }
     }
 
-    mutating func write(_ facets: Facets) {
+    /// The facets of what has a type. Before V4, which has no type definitions, those of its definition are among them.
+    mutating func write(_ facets: Facets, of type: TypeReference) {
+        let facets = isV4 ? facets : model.facets(of: Property(name: "", type: type, facets: facets))
         xml.attribute(
             "MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
         xml.attribute("Precision", facets.precision.map(String.init))

@@ -56,10 +56,10 @@ public enum CSDLWriter {
     private static func xmlDocument(
         _ model: EntityDataModel, _ version: ODataVersion, _ references: [CSDLReference]
     ) -> Document {
-        var body = CSDLOutput(version: version, modelVersion: model.version, indentedBy: 2)
+        var body = CSDLOutput(model, version: version, indentedBy: 2)
         if version < .v4 { body.associations = GeneratedAssociations(model, &body.omissions) }
         for schema in model.schemas { body.write(schema) }
-        var header = CSDLOutput(version: version, modelVersion: model.version, indentedBy: 1)
+        var header = CSDLOutput(model, version: version, indentedBy: 1)
         header.prefixes = body.prefixes
         for reference in references { header.write(reference) }
         var output = XMLOutput()
