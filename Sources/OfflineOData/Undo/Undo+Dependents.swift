@@ -30,7 +30,10 @@ extension Undo {
                 other.kind != .delete || !(other.touchedRow.map(unmade.contains) ?? false)
             }
             if request.isOfRow, try needed.contains(where: { try isNeeded($0, by: request, in: database) }) {
-                try checkUnsent(request)
+                // All of the entity's requests go with it.
+                for other in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database) {
+                    try checkUnsent(other)
+                }
                 try undo(set: request.entitySet, rowID: request.rowID, in: database)
                 continue
             }

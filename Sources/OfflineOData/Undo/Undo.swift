@@ -25,15 +25,12 @@ struct Undo {
     /// - Parameters:
     ///   - parent: the row that contains it, where no request of it tells that.
     ///   - keepsRelations: whether changes of its relations stay.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when one of them is on its way.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` when one that waited is on its way, or another one of its entity.
     func undo(
         set: String, rowID: Int64, parent: Int64? = nil, keepsRelations: Bool = false, in database: Database
     ) throws {
         guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
         let requests = try queue.requests(set: set, rowID: rowID, in: database)
-        if let sent = requests.first(where: { $0.state == .sending }) {
-            throw OfflineError.alreadySent(request: sent.id)
-        }
         for request in requests { try queue.remove(request.id, in: database) }
         for link in try keepsRelations ? [] : queue.links(set: set, rowID: rowID, in: database) {
             guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }

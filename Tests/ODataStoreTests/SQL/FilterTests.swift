@@ -148,13 +148,13 @@ struct FilterTests {
                 ("cast(Rating,Edm.String) eq '1.5'", "1"), ("cast(Rating,Edm.String) eq 'NaN'", "3"),
             ])
         // Swift reads these as numbers; OData does not.
-        for text in ["0x10", "inf", "nan", "infinity", "%2B5", " 5"] {
+        for text in ["0x10", "inf", "nan", "infinity", " 5"] {
             for type in ["Edm.Double", "Edm.Single"] {
                 let condition = "cast(concat(trim(' '),'\(text)'),\(type)) eq null"
                 #expect(try await traders.keys("Orders?$filter=\(condition)").count == 5, "\(condition)")
             }
         }
-        for text in ["1e5", "-INF", "0.5"] {
+        for text in ["1e5", "-INF", "0.5", "%2B5", "007"] {
             let condition = "cast(concat(trim(' '),'\(text)'),Edm.Double) ne null"
             #expect(try await traders.keys("Orders?$filter=\(condition)").count == 5, "\(condition)")
         }

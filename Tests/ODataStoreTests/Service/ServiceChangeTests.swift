@@ -6,7 +6,8 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("A service on its own model: links, change sets, repeats and snapshots, for those who may")
+// One after the other: open files are counted.
+@Suite("A service on its own model: links, change sets, repeats and snapshots, for those who may", .serialized)
 struct ServiceChangeTests {
     private static let ann = Principal(name: "ann")
     private static let reader = Principal(name: "reader")

@@ -141,7 +141,10 @@ struct ClientOnlyTests {
         try store.close()
         try await shop.sql("ALTER TABLE Products DROP COLUMN Name; ALTER TABLE Products ADD COLUMN Colour VARCHAR(20)")
         let newer = try await Shop(at: shop.directory)
-        let refresh = try await reopened(shop, options).refreshMetadata { _, _ in try newer.client() }
+        let second = try await OfflineODataProvider.open(
+            at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options,
+            connect: { _, _ in try newer.client() })
+        let refresh = try await second.refreshMetadata { _, _ in try newer.client() }
         #expect(refresh.isRebuilt)
         #expect(try await refresh.store.rows("Trips(1)/Legs").map { $0["No"] } == [1])
         #expect(try await refresh.store.rows("ProductDrafts").map { $0["Stock"] } == [4711])

@@ -226,7 +226,7 @@ struct UndoTests {
             })
         let store = try await shop.clone(through: service)
         place.store = store
-        try await store.create("Customers", ["CustomerID": "NEW", "CompanyName": "New"])
+        try await store.create("Customers", ["CustomerID": "NEW", "CompanyName": "New", "Country": "Norway"])
         try await store.update("Orders(1001)", ["Freight": 1])
         try await store.update("Orders(1001)", ["CustomerID": "NEW"])
         _ = try? await store.upload()
@@ -246,8 +246,10 @@ struct UndoTests {
         let store = try await shop.clone(through: service)
         let name = try await store.rows("Products(1)").first?["Name"]
         try await store.update("Products(1)", ["Name": "Bad"])
-        try await store.upload()
         try await store.update("Products(1)", ["Stock": 77])
+        try await store.upload()
+        #expect(try await store.status().failed.count == 1)
+        #expect(try await store.status().pending.count == 1)
         try await store.delete("Products(1)")
         let deletion = try #require(try await store.status().pending.last)
         #expect(try await store.cancel([deletion.id]) == 1)

@@ -34,11 +34,10 @@ struct MaintenanceTests {
         try await write { database in
             let sql = "SELECT * FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL LIMIT 1"
             let row = try #require(try Row.fetchOne(database, sql: sql, arguments: [table]))
-            try database.execute(
-                sql: """
-                    CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE name = ?1;
-                    DELETE FROM sqlite_master WHERE name = ?1;
-                    """, arguments: [row["name"] as String])
+            for sql in [
+                "CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE name = ?",
+                "DELETE FROM sqlite_master WHERE name = ?",
+            ] { try database.execute(sql: sql, arguments: [row["name"] as String]) }
         }
         try await write { database in
             try database.execute(
