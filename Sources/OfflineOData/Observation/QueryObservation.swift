@@ -22,6 +22,9 @@ public struct QueryObservation: AsyncSequence, Sendable {
 
     /// Reads again when something may have changed.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// How often a result is read in which others write meanwhile; the last one is taken, and read again right after.
+        private static let maxTries = 10
+
         let source: ObservedQuery
         private var seen: UInt64?
         private var last: [Entity]?
@@ -34,10 +37,16 @@ public struct QueryObservation: AsyncSequence, Sendable {
         public mutating func next() async throws -> [Entity]? {
             while true {
                 if let seen, try await !source.changes.wait(beyond: seen) { return nil }
-                seen = await source.changes.version()
-                let result: [Entity]
+                var result: [Entity] = []
                 do {
-                    result = try await source.read()
+                    var tries = 0
+                    // Values and the state of their changes are read one after the other: what came between them would be seen
+                    // in the one and not in the other.
+                    repeat {
+                        tries += 1
+                        seen = tries == 1 ? await source.changes.version() : await source.changes.newestVersion()
+                        result = try await source.read()
+                    } while await source.changes.newestVersion() != seen && tries < Self.maxTries
                 } catch {
                     guard !source.changes.isClosed else { return nil }
                     throw error

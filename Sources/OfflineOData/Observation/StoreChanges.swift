@@ -35,6 +35,12 @@ final class StoreChanges: Sendable {
         return state.withLock { $0.version }
     }
 
+    /// The same number, commits of other processes included that nobody has told of yet.
+    func newestVersion() async -> UInt64 {
+        await look()
+        return state.withLock { $0.version }
+    }
+
     /// Waits until the version is beyond one that was seen.
     ///
     /// - Returns: `false` when the store was closed instead.
