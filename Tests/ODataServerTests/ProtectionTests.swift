@@ -61,13 +61,19 @@ import Testing
         }
     }
 
-    @Test func `keys are fetched when a token needs them, and not again for every wrong one`() async throws {
+    /// Who signs tokens, and the keys that it publishes.
+    private func issuer() async throws -> (signer: JWTKeyCollection, keySet: String) {
         let key = ES256PrivateKey()
         let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")
         let parameters = try #require(key.publicKey.parameters)
         let set = """
             {"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","kid":"k1","x":"\(parameters.x)","y":"\(parameters.y)"}]}
             """
+        return (signer, set)
+    }
+
+    @Test func `keys are fetched when a token needs them, and not again for every wrong one`() async throws {
+        let (signer, set) = try await issuer()
         let fetches = Counter()
         let transport = LoopbackTransport { _, _ in
             await fetches.count()
@@ -89,12 +95,7 @@ import Testing
     @Test func `tokens wait for the keys that are being fetched, and a failure does not shut out for long`()
         async throws
     {
-        let key = ES256PrivateKey()
-        let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")
-        let parameters = try #require(key.publicKey.parameters)
-        let set = """
-            {"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","kid":"k1","x":"\(parameters.x)","y":"\(parameters.y)"}]}
-            """
+        let (signer, set) = try await issuer()
         let fetches = Counter()
         let transport = LoopbackTransport { _, _ in
             await fetches.count()

@@ -30,30 +30,32 @@ struct BatchSubstitute: Sendable {
         var results: [BatchResult] = []
         var refused: Set<String> = []
         var hasActed = false
+        func refuse(_ item: BatchItem, _ error: ODataError) {
+            refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
+            results.append(BatchResult(id: item.id, result: .failure(error)))
+        }
         for item in items {
             if !refused.isEmpty, !continuesOnError { break }
             guard refused.isDisjoint(with: item.dependsOn) else {
-                refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
-                let error = ODataError(
-                    status: 424, code: "FailedDependency", message: "A request that this one depends on was refused.")
-                results.append(BatchResult(id: item.id, result: .failure(error)))
+                refuse(
+                    item,
+                    ODataError(
+                        status: 424, code: "FailedDependency",
+                        message: "A request that this one depends on was refused."))
                 continue
             }
             do {
                 results.append(BatchResult(id: item.id, result: .success(try await perform(item.request))))
                 hasActed = hasActed || item.request.method != .read
             } catch let error as ODataError {
-                refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
-                results.append(BatchResult(id: item.id, result: .failure(error)))
+                refuse(item, error)
             } catch let error as InvalidResponseError {
                 // As in an answer to a batch: a change with an unreadable answer was done all the same.
                 if item.request.method != .read, (200..<300).contains(error.status) {
                     results.append(BatchResult(id: item.id, result: .success(ODataResponse(status: error.status))))
                     hasActed = true
                 } else {
-                    refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
-                    let refusal = ODataError(status: 502, code: "InvalidResponse", message: error.description)
-                    results.append(BatchResult(id: item.id, result: .failure(refusal)))
+                    refuse(item, ODataError(status: 502, code: "InvalidResponse", message: error.description))
                 }
             } catch let error where hasActed {
                 // The error alone would say that the whole batch can be sent again.
