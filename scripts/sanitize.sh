@@ -18,8 +18,7 @@ for filter in "$@"; do filters+=(--filter "$filter"); done
 
 # Built before the options are set: they are for what is tested, not for the compiler.
 # `swift build` also makes the tool, which some tests start as a process of its own.
-flags=(--sanitize="$sanitizer" --scratch-path "$scratch" -j "${JOBS:-2}")
-swift build --build-tests "${flags[@]}"
+swift build --build-tests --sanitize="$sanitizer" --scratch-path "$scratch" -j "${JOBS:-2}"
 
 # Reports go to files, one for each process: the tests send the standard error of the tools that they start to
 # nowhere, and do not look at the exit code of a server that they end.
@@ -41,12 +40,8 @@ export TSAN_OPTIONS="log_path=$reports/thread:suppressions=$PWD/scripts/tsan.sup
 # Limits on time and stack are wider in instrumented code; a run without a sanitizer keeps them as they are.
 export OUTPOST_SANITIZER=$sanitizer
 
-# Instrumented code is slow and takes memory: as many tests at once as in scripts/test.sh.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
-
-# There are no XCTest tests.
 status=0
-swift test --skip-build --disable-xctest "${flags[@]}" ${filters[@]+"${filters[@]}"} || status=$?
+SCRATCH=$scratch SANITIZER=$sanitizer scripts/test.sh ${filters[@]+"${filters[@]}"} || status=$?
 
 for report in "$reports"/*; do
     [ -e "$report" ] || continue

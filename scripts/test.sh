@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Runs every test; the one script behind `make test` and .ci/run. Arguments go to `swift test`.
 # The terminal gets what failed, what was skipped and the totals; everything is in tests.log of the build folder.
+# With SANITIZER=address or SANITIZER=thread it runs what scripts/sanitize.sh has built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
 scratch=${SCRATCH:-.build}
 log=$scratch/tests.log
+flags=(--scratch-path "$scratch" -j "${JOBS:-2}")
+# There are no XCTest tests.
+if [ -n "${SANITIZER:-}" ]; then flags+=(--sanitize="$SANITIZER" --skip-build --disable-xctest); fi
 mkdir -p "$scratch"
 : >"$log"
 
@@ -14,7 +18,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM
 
 run() {
     local status=0
-    swift test --scratch-path "$scratch" -j "${JOBS:-2}" "$@" 2>&1 | tee -a "$log" |
+    swift test "${flags[@]}" "$@" 2>&1 | tee -a "$log" |
         awk '/^◇ Test run started/ { runs = 1 }
             !runs && !/^\[[0-9]/ || /^(✘|➜|✔ Test run)/ || /error:|[Ff]atal|signal/ { print; fflush() }' || status=$?
     if [ $status -ne 0 ]; then
