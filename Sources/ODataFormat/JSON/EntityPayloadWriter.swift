@@ -270,37 +270,21 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     /// States the type of a dynamic property where a reader would take the JSON for something else.
     func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
-        let type: TypeReference
-        if case .collection(let values) = value {
-            // Members of several types cannot be told: each is read as JSON tells it.
-            guard let first = values.first, let element = dynamicType(first),
-                values.allSatisfy({ dynamicType($0) == element })
-            else { return }
-            type = .collection(.primitive(element))
-        } else {
-            guard let element = dynamicType(value) else { return }
-            type = .primitive(element)
+        let type = value.untoldType(hasTextDecimals: isIEEE754Compatible) { member in
+            if case .duration = member, version < .v4 { return .time }
+            return nil
         }
+        // Without a name it would be the type of the instance.
+        guard let type, !name.isEmpty else { return }
         json.key(control("type", of: name))
         json.string(fragment(type))
     }
 
-    /// A value's type, unless JSON tells it (OData JSON Format 4.01, 4.6.3).
-    private func dynamicType(_ value: ODataValue) -> PrimitiveType? {
-        switch value {
-        case .null, .boolean, .string, .integer, .enumeration, .complex, .collection: nil
-        case .binary: .binary
-        case .guid: .guid
-        case .date: .date
-        case .timeOfDay: .timeOfDay
-        case .dateTimeOffset: .dateTimeOffset
-        case .dateTime: .dateTime
-        case .duration: version < .v4 ? .time : .duration
-        case .single: .single
-        case .double: .double
-        case .decimal(let value): isIEEE754Compatible || value.scale <= 0 ? .decimal : nil
-        case .geo(let value): value.type
-        }
+    /// Writes a dynamic property, with its type where that is to be stated.
+    package func writeDynamic(_ name: String, _ value: ODataValue, to json: inout JSONWriter) {
+        if metadata != .none { writeDynamicType(of: name, value, &json) }
+        json.key(name)
+        writeValue(value, type: nil, to: &json)
     }
 
     // MARK: Related entities

@@ -71,8 +71,8 @@ extension JSONValueWriting {
 }
 
 extension JSONWriter {
-    /// Writes a value, instances with their properties only (and `@odata.type` where the type derives from
-    /// the declared one); `ODataFormat` writes all control information.
+    /// Writes a value, instances with their properties only (and `@odata.type` where the type is another than the declared
+    /// one, or JSON would not tell it of a dynamic property); `ODataFormat` writes all control information.
     public mutating func value(
         _ value: ODataValue, type: TypeReference?, model: EntityDataModel, isIEEE754Compatible: Bool = false
     ) {
@@ -88,7 +88,9 @@ struct PropertiesOnlyWriter: JSONValueWriting {
 
     func writeInstance(_ entity: Entity, declared: QualifiedName?, to writer: inout JSONWriter) {
         writer.beginObject()
-        if let declared, declared != entity.shape.name {
+        // Where nothing is declared, nothing else tells a type that the model has.
+        let isTold = declared.map { $0 == entity.shape.name } ?? (model.shape(entity.shape.name) == nil)
+        if !isTold {
             writer.key("@odata.type")
             writer.string("#\(entity.shape.name)")
         }
@@ -98,6 +100,10 @@ struct PropertiesOnlyWriter: JSONValueWriting {
             writeValue(value, type: property.type, to: &writer)
         }
         for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+            if !name.isEmpty, let type = value.untoldType(hasTextDecimals: isIEEE754Compatible) {
+                writer.key("\(name)@odata.type")
+                writer.string("#\(type)")
+            }
             writer.key(name)
             writeValue(value, type: nil, to: &writer)
         }

@@ -3,7 +3,8 @@ import ODataModel
 /// The text of a JSON column: collections, complex values within them and geo values.
 ///
 /// It is OData JSON with two differences that let SQL work on the members exactly: decimals are strings,
-/// since SQLite reads JSON numbers as binary64, and infinities and NaN are the strings `INF`, `-INF`, `NaN`.
+/// since SQLite reads JSON numbers as binary64, and infinities and NaN are the strings `INF`, `-INF`, `NaN`. Of dynamic
+/// properties the type stands before the value where JSON does not tell it.
 enum StoredJSON {
     /// The text of a value; `nil` for what has no JSON form.
     static func encode(_ value: ODataValue) -> String? {
@@ -12,7 +13,7 @@ enum StoredJSON {
         return text
     }
 
-    private static func append(_ value: ODataValue, to text: inout String) {
+    private static func append(_ value: ODataValue, isDynamic: Bool = false, to text: inout String) {
         switch value {
         case .null: text += "null"
         case .boolean(let flag): text += flag ? "true" : "false"
@@ -29,18 +30,18 @@ enum StoredJSON {
         case .dateTime(let instant): text += "\"\(instant)\""
         case .duration(let duration): text += "\"\(duration)\""
         case .geo(let value): text += value.geoJSON
-        case .complex(let entity): append(entity, to: &text)
+        case .complex(let entity): append(entity, isDynamic: isDynamic, to: &text)
         case .collection(let members):
             text += "["
             for (index, member) in members.enumerated() {
                 if index > 0 { text += "," }
-                append(member, to: &text)
+                append(member, isDynamic: isDynamic, to: &text)
             }
             text += "]"
         }
     }
 
-    private static func append(_ entity: Entity, to text: inout String) {
+    private static func append(_ entity: Entity, isDynamic: Bool, to text: inout String) {
         text += "{"
         var isFirst = true
         func name(_ name: String) {
@@ -50,7 +51,8 @@ enum StoredJSON {
             text += ":"
         }
         // A derived type may stand where another one is declared, whether or not it was stated.
-        if let type = entity.shape.baseType == nil ? entity.control.type : entity.shape.name {
+        let isStated = entity.shape.baseType != nil || isDynamic && entity.shape.name != Shape.untyped.name
+        if let type = isStated ? entity.shape.name : entity.control.type {
             name("@odata.type")
             appendQuoted("#\(type)", to: &text)
         }
@@ -60,8 +62,12 @@ enum StoredJSON {
             append(value, to: &text)
         }
         for (property, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key }) {
+            if !property.isEmpty, let type = value.untoldType(hasTextDecimals: true) {
+                name("\(property)@odata.type")
+                appendQuoted("#\(type)", to: &text)
+            }
             name(property)
-            append(value, to: &text)
+            append(value, isDynamic: true, to: &text)
         }
         text += "}"
     }

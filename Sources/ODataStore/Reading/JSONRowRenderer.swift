@@ -202,12 +202,19 @@ struct JSONRowRenderer: RowRenderer {
         }
     }
 
-    /// Dynamic properties are JSON already; their members are copied.
+    /// Dynamic properties are JSON already; their members are copied, unless a type is stated of some.
     private func writeDynamic(
         _ row: StoredRow, _ index: Int, _ names: [String]?, _ plan: ResultPlan, to writer: inout JSONWriter
     ) throws {
         do {
             try row.withText(index) { bytes in
+                guard !bytes.contains(UInt8(ascii: "@")) else {
+                    let stored = try WritePlan.dynamicProperties(of: String(decoding: bytes, as: UTF8.self), in: model)
+                    for (name, value) in stored.sorted(by: { $0.key < $1.key }) where names?.contains(name) != false {
+                        entities.writeDynamic(name, value, to: &writer)
+                    }
+                    return
+                }
                 var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
                 try scanner.beginObject()
                 while let key = try scanner.nextKey() {

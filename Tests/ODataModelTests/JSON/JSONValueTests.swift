@@ -38,6 +38,37 @@ struct JSONValueTests {
         #expect(extra.control.annotations == ["Own.Term": .collection([.integer(1)]), "a@Own.Other": .null])
     }
 
+    @Test("Dynamic properties are read as what they were written as")
+    func dynamicTypes() throws {
+        let address = try #require(model.shape(QualifiedName("Shop", "AddressAbroad")))
+        let day = try ODataValue(lexical: "2026-11-27", type: .date)
+        let point = "{\"type\":\"Point\",\"coordinates\":[1.5,2]}"
+        var entity = Entity(shape: .untyped)
+        entity.dynamicProperties = [
+            "": day, "Binary": .binary([1, 255]), "Complex": .complex(Entity(shape: address, ["Street": "x"])),
+            "Date": day, "Dates": .collection([.null, day]), "Decimal": try ODataValue(lexical: "5.5", type: .decimal),
+            "Double": .double(1), "Guid": try ODataValue(lexical: "f89dee73-af9f-4cd4-b330-db93c25ff3c7", type: .guid),
+            "Instant": try ODataValue(lexical: "2026-11-27T10:00:00.5Z", type: .dateTimeOffset), "Integer": 5,
+            "Local": try ODataValue(lexical: "2026-11-27T10:00:00", type: .dateTime), "Mixed": .collection([1, "a"]),
+            "Point": .geo(try GeoValue(geoJSON: point, family: .geography)),
+            "Single": .single(.infinity), "Text": "2026-11-27",
+            "Time": try ODataValue(lexical: "12:00:00", type: .timeOfDay),
+            "Whole": try ODataValue(lexical: "7", type: .decimal),
+        ]
+        for isIEEE754Compatible in [false, true] {
+            let text = written(.complex(entity), "Edm.Untyped", ieee: isIEEE754Compatible)
+            guard case .complex(let back) = try read(text, "Edm.Untyped") else {
+                Issue.record("no object")
+                continue
+            }
+            #expect(back.shape == .untyped)
+            #expect(Set(back.dynamicProperties.keys) == Set(entity.dynamicProperties.keys))
+            for (name, value) in entity.dynamicProperties where !name.isEmpty {
+                #expect(back.dynamicProperties[name]?.isIdentical(to: value) == true, "\(name): \(text)")
+            }
+        }
+    }
+
     @Test("CSDL 7.2.4: a decimal of floating scale may be INF, -INF or NaN", arguments: ["INF", "-INF", "NaN"])
     func decimalsThatAreNoNumbers(text: String) throws {
         let value = try read("\"\(text)\"", "Edm.Decimal")
