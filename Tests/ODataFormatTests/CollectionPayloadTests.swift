@@ -183,13 +183,18 @@ struct CollectionPayloadTests {
         pages.begin(context: "c", count: 2)
         pages.entity(Entity(shape: shape, ["ID": 1]))
         pages.json.flush { sent += $0 }
-        pages.removed(id: "Orders(2)", reason: "deleted", set: "Orders")
+        pages.removed(id: "Orders(2)", reason: "deleted", set: "Orders", etag: "1")
         let link = DeltaLink(source: "a", relationship: "Customer", target: "b")
         pages.link(link, isDeleted: true, set: "Orders")
         pages.end(deltaLink: "d")
         pages.json.flush { sent += $0 }
         let all = try elements(sent, chunk: 9, model: model, type: order)
-        #expect(all.count == 4)
+        try #require(all.count == 4)
+        guard case .removed("Orders(2)", let removed, "deleted") = all[1] else {
+            Issue.record("\(all[1])")
+            return
+        }
+        #expect(removed?.control.etag == (version < .v401 ? nil : "1"))
         #expect(all[2] == .deletedLink(link))
         #expect(all[3] == .finished(CollectionSummary(context: "c", count: 2, deltaLink: "d")))
     }

@@ -69,7 +69,8 @@ public struct CollectionPayloadWriter: Sendable {
     ///   - id: the entity's id.
     ///   - reason: `deleted` or `changed`.
     ///   - set: the name of the entity set, which 4.0 puts into the context URL.
-    public mutating func removed(id: String, reason: String, set: String) {
+    ///   - etag: in a request of 4.01, the ETag that the entity must have.
+    public mutating func removed(id: String, reason: String, set: String, etag: String? = nil) {
         json.beginObject()
         if writer.version >= .v401 {
             json.key(writer.control("removed"))
@@ -79,6 +80,10 @@ public struct CollectionPayloadWriter: Sendable {
             json.endObject()
             json.key(writer.control("id"))
             json.string(id)
+            if let etag {
+                json.key(writer.control("etag"))
+                json.string(etag)
+            }
         } else {
             json.key("@odata.context")
             json.string("$metadata#\(set)/$deletedEntity")

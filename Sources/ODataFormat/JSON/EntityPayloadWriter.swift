@@ -271,8 +271,12 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     /// States the type of a dynamic property where a reader would take the JSON for something else.
     func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
         let type = value.untoldType(hasTextDecimals: isIEEE754Compatible) { member in
-            if case .duration = member, version < .v4 { return .time }
-            return nil
+            switch member {
+            case .duration where version < .v4: return .time
+            // A whole number would be taken for an integer.
+            case .decimal(let number) where number.scale <= 0: return .decimal
+            default: return nil
+            }
         }
         // Without a name it would be the type of the instance.
         guard let type, !name.isEmpty else { return }

@@ -36,7 +36,7 @@ struct PayloadWriter {
         writer.begin(context: context, count: page.count)
         for entity in page.entities { writer.entity(entity) }
         for removed in page.removed {
-            writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set)
+            writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set, etag: removed.etag)
         }
         for link in page.links {
             writer.link(

@@ -8,6 +8,7 @@ extension RequestBody {
         case .entity(let entity): self = .entity(entity.withoutETags)
         case .delta(var page):
             page.entities = page.entities.map(\.withoutETags)
+            for index in page.removed.indices { page.removed[index].etag = nil }
             self = .delta(page)
         default: break
         }

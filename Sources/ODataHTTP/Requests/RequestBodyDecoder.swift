@@ -116,7 +116,8 @@ struct RequestBodyDecoder {
                     }
                     page.removed.append(
                         RemovedEntity(
-                            id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted))
+                            id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted,
+                            etag: entity?.control.etag))
                 case .link(let link): page.links.append(try changed(link, isDeleted: false))
                 case .deletedLink(let link): page.links.append(try changed(link, isDeleted: true))
                 case .finished: isWhole = true

@@ -4,7 +4,8 @@ extension ODataValue {
     /// collection with members of several types, each of which is read as JSON tells it.
     ///
     /// - Parameters:
-    ///   - hasTextDecimals: whether decimals are written as strings, which does not tell them from text.
+    ///   - hasTextDecimals: whether decimals are written as strings, which does not tell them from text. Of those that are
+    ///     numbers nothing is said: what was read without a type has them too, whatever its type is.
     ///   - member: another type to be stated of a value that is no collection; `nil` for what this decides.
     package func untoldType(
         hasTextDecimals: Bool, _ member: (ODataValue) -> PrimitiveType? = { _ in nil }
@@ -13,7 +14,7 @@ extension ODataValue {
             if let stated = member(value) { return stated }
             return switch value {
             case .null, .boolean, .string, .integer, .enumeration, .complex, .collection: nil
-            case .decimal(let number): hasTextDecimals || number.scale <= 0 ? .decimal : nil
+            case .decimal: hasTextDecimals ? .decimal : nil
             default: value.primitiveType
             }
         }

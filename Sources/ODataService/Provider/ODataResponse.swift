@@ -126,6 +126,8 @@ public struct RemovedEntity: Hashable, Sendable {
     public var key: EntityKey?
     /// Why it is gone.
     public var reason: Reason
+    /// In a request, the ETag that the entity must have to be removed; `nil` for whichever.
+    public var etag: String?
 
     /// Why an entity is gone (OData JSON Format 4.01, 15.3).
     public enum Reason: String, Hashable, Sendable {
@@ -136,10 +138,11 @@ public struct RemovedEntity: Hashable, Sendable {
     }
 
     /// Makes a removed entity.
-    public init(id: String, key: EntityKey? = nil, reason: Reason) {
+    public init(id: String, key: EntityKey? = nil, reason: Reason, etag: String? = nil) {
         self.id = id
         self.key = key
         self.reason = reason
+        self.etag = etag
     }
 }
 

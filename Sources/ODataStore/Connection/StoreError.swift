@@ -105,7 +105,7 @@ extension StoreError {
     }
 
     /// The same for asynchronous work.
-    static func translating<Result: Sendable>(
+    package static func translating<Result: Sendable>(
         path: String, _ body: () async throws -> Result
     ) async throws -> Result {
         do {

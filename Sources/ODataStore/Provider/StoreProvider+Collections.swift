@@ -156,9 +156,9 @@ private final class CollectionChange {
             _ = try writer.put(entity, into: relation, request: request, database: database)
             return
         }
-        guard try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil else {
-            return
-        }
+        guard let existing = try writer.read(key: key, in: target.set, parent: target.parent, database: database)
+        else { return }
+        try writer.checkCondition(of: entity, on: existing)
         try writer.delete(key: key, in: target.set, parent: target.parent, request: request, database: database)
     }
 
@@ -210,6 +210,7 @@ private final class CollectionChange {
         var entity = Entity(shape: shape)
         entity.control.removedReason = removed.reason.rawValue
         if !removed.id.isEmpty { entity.control.id = removed.id }
+        entity.control.etag = removed.etag
         for part in removed.key?.parts ?? [] {
             guard let path = shape.key.first(where: { $0.name == part.name })?.path,
                 let ordinal = shape.ordinal(of: path)

@@ -17,11 +17,11 @@ struct ConstraintRefusal {
         }
         switch error.extendedResultCode {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
-            let columns = (detail ?? "").split(separator: ",").map { column(String($0)) }
-            let names = columns.map { property(of: $0) ?? $0 }
+            // Columns that hold no property, such as those of the entity that contains this one, say nothing to a client.
+            let names = (detail ?? "").split(separator: ",").compactMap { property(of: column(String($0))) }
+            let same = names.isEmpty ? "key" : names.joined(separator: ", ")
             return ODataError(
-                status: 409, code: "AlreadyExists",
-                message: "An entity with the same \(names.joined(separator: ", ")) exists already.",
+                status: 409, code: "AlreadyExists", message: "An entity with the same \(same) exists already.",
                 target: names.count == 1 ? names[0] : names.isEmpty ? nil : plan.storage.set)
         case .SQLITE_CONSTRAINT_NOTNULL:
             let column = column(String(detail ?? ""))

@@ -332,6 +332,13 @@ extension RowWriter {
     ) throws {
         let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
+        let stored = plan.storage.navigation[name]
+        var named: WrittenRow?
+        if let id, let stored {
+            let (set, key) = try EntityID.parse(id, model: mapping.model)
+            guard set == stored.target else { throw ODataError.notFound(id) }
+            named = try member(of: written, name, key: key, database: database)
+        }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
@@ -340,16 +347,9 @@ extension RowWriter {
                 database: database)
             return
         }
-        guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
-        let rows: [WrittenRow]
-        if let id {
-            let (set, key) = try EntityID.parse(id, model: mapping.model)
-            guard set == storage.target else { throw ODataError.notFound(id) }
-            rows = [try member(of: written, name, key: key, database: database)]
-        } else {
-            rows = try relatedRows(written, name, database: database)
-        }
-        switch storage {
+        guard let stored else { throw ODataError.notImplemented(name) }
+        let rows = try named.map { [$0] } ?? relatedRows(written, name, database: database)
+        switch stored {
         case .link:
             for row in rows {
                 try deleteLink(from: written, name, to: row, request: request, database: database)

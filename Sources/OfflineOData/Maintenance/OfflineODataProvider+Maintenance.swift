@@ -41,9 +41,14 @@ extension OfflineODataProvider {
             try StreamTable.removeOrphans(mapping, in: database)
             try database.execute(sql: "DELETE FROM outpost_staged")
         }
-        try await StoreError.translatingVacuum { [database] in
+        try await StoreError.translating(path: StoreFiles.database(in: directory)) { [database] in
             try await database.pool.barrierWriteWithoutTransaction { try $0.execute(sql: "VACUUM") }
-            try await database.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try await database.pool.writeWithoutTransaction { database in
+                // While somebody reads from the log it stays, and the next checkpoint takes it up.
+                do {
+                    _ = try database.checkpoint(.truncate)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
+            }
         }
         return CompactReport(bytesBefore: before, bytesAfter: StoreFiles.size(in: directory))
     }
@@ -139,17 +144,6 @@ extension StoreFiles {
         ["", "-wal"].reduce(0) { total, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: database(in: directory) + suffix)
             return total + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
-        }
-    }
-}
-
-extension StoreError {
-    /// What SQLite throws while it writes a database anew, as an error of the store.
-    fileprivate static func translatingVacuum(_ body: () async throws -> Void) async throws {
-        do {
-            try await body()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-            throw StoreError.diskFull
         }
     }
 }

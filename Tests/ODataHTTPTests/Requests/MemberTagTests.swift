@@ -47,13 +47,14 @@ import Testing
             Content-Type: application/json
             OData-Version: VERSION
 
-            {"@odata.context":"#$delta","value":[{"ID":1,"@odata.etag":"1"},{"ID":2,"@odata.etag":"2"}]}
+            {"@odata.context":"#$delta","value":[{"ID":1,"@odata.etag":"1"},{"ID":2,"@odata.etag":"2"},
+             {"@removed":{"reason":"deleted"},"@odata.id":"Products(3)","@odata.etag":"3"}]}
             """#
-        for (version, expected) in [("4.01", ["1", "2"]), ("4.0", [nil, nil])] {
+        for (version, expected) in [("4.01", ["1", "2", "3"]), ("4.0", [nil, nil, nil])] {
             guard case .delta(let page) = try await body(text, version: version) else {
                 throw ODataError.notFound("delta")
             }
-            #expect(page.entities.flatMap(tags) == expected)
+            #expect(page.entities.flatMap(tags) + page.removed.map(\.etag) == expected)
         }
     }
 }

@@ -63,7 +63,9 @@ struct JSONValueTests {
             }
             #expect(back.shape == .untyped)
             #expect(Set(back.dynamicProperties.keys) == Set(entity.dynamicProperties.keys))
-            for (name, value) in entity.dynamicProperties where !name.isEmpty {
+            // Numbers tell no more than that they are whole.
+            for (name, value) in entity.dynamicProperties
+            where !name.isEmpty && (name != "Whole" || isIEEE754Compatible) {
                 #expect(back.dynamicProperties[name]?.isIdentical(to: value) == true, "\(name): \(text)")
             }
         }

@@ -87,8 +87,8 @@ struct Bazaar {
                 }
                 page.removed.append(
                     RemovedEntity(
-                        id: entity.control.id ?? "", key: entity.key, reason: reason == "deleted" ? .deleted : .changed)
-                )
+                        id: entity.control.id ?? "", key: entity.key, reason: reason == "deleted" ? .deleted : .changed,
+                        etag: entity.control.etag))
             }
             return .delta(page)
         case .entities(let shape, _), .entity(let shape, _):

@@ -287,6 +287,8 @@ struct ServiceWritingTests {
         try await bazaar.create("Orders", #"{"Owner":"ann","Lines":[{"No":1,"Text":"a"}]}"#)
         let line = try await bazaar.create("Orders(1)/Lines", #"{"No":2,"Text":"b"}"#)
         #expect(line.control.id == "Orders(1)/Lines(2)")
+        let taken = try await bazaar.refusal(.create, "Orders(1)/Lines", #"{"No":2,"Text":"b"}"#)
+        #expect(taken?.status == 409 && taken?.message == "An entity with the same No exists already.")
         try await bazaar.send(.update, "Orders(1)/Lines(2)", #"{"Text":"c"}"#)
         #expect(try await bazaar.names("Orders(1)/Lines", "Text") == ["a", "c"])
         try await bazaar.send(.delete, "Orders(1)/Lines(1)")

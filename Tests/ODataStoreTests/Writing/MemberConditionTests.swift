@@ -48,6 +48,19 @@ struct MemberConditionTests {
         #expect(try await bazaar.entity("Customers('A')")?["Name"] == "New")
     }
 
+    @Test("also of one that is removed from a collection", arguments: ["Orders", "Customers('A')/Orders"])
+    func removedMember(url: String) async throws {
+        let bazaar = try await bazaar()
+        func member(_ etag: String) -> String {
+            #"[{"@removed":{"reason":"deleted"},"@id":"Orders(1)","@etag":"\#(etag.replacing("\"", with: "\\\""))"}]"#
+        }
+        #expect(try await bazaar.refusal(.update, url, member("W/\"999\""))?.status == 412)
+        #expect(try await amounts(bazaar) == [10, 20, 30])
+        let etag = try #require(try await bazaar.entity("Orders(1)")?.control.etag)
+        try await bazaar.send(.update, url, member(etag))
+        #expect(try await amounts(bazaar) == [20, 30])
+    }
+
     @Test("also of one that is removed within an update")
     func removed() async throws {
         let bazaar = try await bazaar()

@@ -26,6 +26,17 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
+    @Test("A reference that is the only one is taken away under its own id alone")
+    func singleReference() async throws {
+        let bazaar = try await Depot.bazaar()
+        for other in ["Customers('B')", "Customers('Z')", "Orders(2)"] {
+            #expect(try await bazaar.refusal(.delete, "Orders(1)/Customer/$ref?$id=\(other)")?.status == 404)
+        }
+        #expect(try await customers(bazaar) == ["A", "B", "A"])
+        try await bazaar.send(.delete, "Orders(1)/Customer/$ref?$id=Customers('A')")
+        #expect(try await customers(bazaar) == [.null, "B", "A"])
+    }
+
     @Test("The same holds in a link table, where the ETag stays too")
     func links() async throws {
         let bazaar = try await Depot.bazaar { $0.givesETagsToAll = true }

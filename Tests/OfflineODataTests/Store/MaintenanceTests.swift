@@ -20,6 +20,23 @@ struct MaintenanceTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
+    @Test("compacting does not fail because somebody reads for long")
+    func compactWhileRead() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Categories", ["Name": "New"])
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: store.directory + "/store.db", configuration: configuration)
+        try await reader.writeWithoutTransaction { try $0.execute(sql: "BEGIN; SELECT count(*) FROM Orders") }
+        try await store.compact()
+        #expect(try await store.rows("Categories(-1)").count == 1)
+        try await reader.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        let size = try await store.compact().bytesAfter
+        #expect(try await store.compact().bytesAfter <= size)
+        #expect(try await store.rows("Orders").count == 200)
+    }
+
     /// Lets an index say more than its table, and a note say something of a row that is not there.
     private func breakIndex(of table: String, in path: String) async throws {
         func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {

@@ -117,12 +117,7 @@ extension StatementBuilder {
                 """)
         }
         if let dynamic = table.dynamicProperties {
-            let column = scope.sql(dynamic)
-            result.append(
-                """
-                CASE WHEN json(\(column)) <> '{}' THEN ',' || substr(json(\(column)), 2, length(json(\(column))) - 2) \
-                ELSE '' END
-                """)
+            result.append("coalesce(outpost_dynamic_members(\(scope.sql(dynamic))), '')")
         }
         return result
     }
