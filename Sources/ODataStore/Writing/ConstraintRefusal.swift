@@ -19,7 +19,7 @@ struct ConstraintRefusal {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
             // Columns that hold no property, such as those of the entity that contains this one, say nothing to a client.
             let names = (detail ?? "").split(separator: ",").compactMap { property(of: column(String($0))) }
-            let same = names.isEmpty ? "key" : names.joined(separator: ", ")
+            let same = names.isEmpty ? "unique values" : names.joined(separator: ", ")
             return ODataError(
                 status: 409, code: "AlreadyExists", message: "An entity with the same \(same) exists already.",
                 target: names.count == 1 ? names[0] : names.isEmpty ? nil : plan.storage.set)

@@ -150,6 +150,19 @@ extension RowWriter {
         }
     }
 
+    /// Whether the foreign key of a navigation property is that of the entity with an id, which need not be here.
+    private func refers(
+        _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan, database: Database
+    ) throws -> Bool {
+        var bound = Entity(shape: written.entity.shape)
+        do {
+            try bind(&bound, navigation, to: id, plan: plan, database: database)
+        } catch let error as ODataError where error.code == "InvalidReference" {
+            return false
+        }
+        return navigation.constraints.allSatisfy { bound[$0.property] == written.entity[$0.property] }
+    }
+
     /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
     /// changes those that hang on the row already.
     func createRelated(
@@ -332,14 +345,10 @@ extension RowWriter {
     ) throws {
         let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
-        let stored = plan.storage.navigation[name]
-        var named: WrittenRow?
-        if let id, let stored {
-            let (set, key) = try EntityID.parse(id, model: mapping.model)
-            guard set == stored.target else { throw ODataError.notFound(id) }
-            named = try member(of: written, name, key: key, database: database)
-        }
         if !navigation.constraints.isEmpty {
+            if let id, try !refers(written, by: navigation, to: id, plan: plan, database: database) {
+                throw ODataError.notFound(id)
+            }
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
             _ = try update(
@@ -347,9 +356,16 @@ extension RowWriter {
                 database: database)
             return
         }
-        guard let stored else { throw ODataError.notImplemented(name) }
-        let rows = try named.map { [$0] } ?? relatedRows(written, name, database: database)
-        switch stored {
+        guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
+        let rows: [WrittenRow]
+        if let id {
+            let (set, key) = try EntityID.parse(id, model: mapping.model)
+            guard set == storage.target else { throw ODataError.notFound(id) }
+            rows = [try member(of: written, name, key: key, database: database)]
+        } else {
+            rows = try relatedRows(written, name, database: database)
+        }
+        switch storage {
         case .link:
             for row in rows {
                 try deleteLink(from: written, name, to: row, request: request, database: database)

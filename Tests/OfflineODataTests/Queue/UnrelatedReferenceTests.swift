@@ -22,4 +22,24 @@ struct UnrelatedReferenceTests {
         #expect(try await store.rows("Notes").count == count)
         #expect(try await store.rows("Notes?$filter=ID eq 2").first?["AlbumID"] == 2)
     }
+
+    @Test("A single one is told by its foreign key, also where the entity that it leads to was not downloaded")
+    func foreignKeyAlone() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([DefiningQuery(entitySet: "Notes")])
+        @Sendable func unlink(_ id: String) async throws {
+            var request = ODataRequest(.delete, try ODataURL(parsing: "Notes(1)/Album/$ref"))
+            request.url.options.id = id
+            _ = try await store.execute(request)
+        }
+        for other in ["Albums(2)", "Tags(1)"] {
+            let error = await #expect(throws: ODataError.self) { try await unlink(other) }
+            #expect(error?.status == 404)
+        }
+        #expect(try await store.status().pending.isEmpty)
+        try await unlink("Albums(1)")
+        #expect(try await store.rows("Notes(1)").first?["AlbumID"] == .null)
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await studio.service.rows("Notes(1)").first?["AlbumID"] == .null)
+    }
 }

@@ -10,13 +10,18 @@ enum DynamicFunctions {
     static let all: [DatabaseFunction] = [
         function("dynamic_value") { value(of: $0, as: $1) },
         function("dynamic_cast") { cast($0, to: $1) },
-        StoreFunctions.function("dynamic_members", 1) { members(try $0.text(0)) },
+        StoreFunctions.function("dynamic_members", 1) { try members($0.text(0)) },
     ]
 
-    /// The members of a stored object as an answer has them, each behind a comma; `nil` for what is no object.
-    private static func members(_ text: String) -> String? {
+    /// The members of a stored object as an answer has them, each behind a comma.
+    private static func members(_ text: String) throws -> String {
         let model = EntityDataModel()
-        guard let properties = try? WritePlan.dynamicProperties(of: text, in: model) else { return nil }
+        let properties: [String: ODataValue]
+        do throws(StoredValueError) {
+            properties = try WritePlan.dynamicProperties(of: text, in: model)
+        } catch {
+            throw FunctionError.stored(error)
+        }
         let writer = EntityPayloadWriter(model: model, metadata: .none)
         var json = JSONWriter()
         json.beginObject()
