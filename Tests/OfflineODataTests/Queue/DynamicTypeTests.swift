@@ -65,6 +65,17 @@ struct DynamicTypeTests {
         return (service, values)
     }
 
+    private static func answer(
+        of service: StoreService, to path: String, metadata: String = "minimal", version: String = "4.01"
+    ) async throws -> String {
+        let transport = LoopbackTransport(ODataHandler(provider: service))
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "types.test", path: path)
+        request.headerFields[.accept] = "application/json;odata.metadata=\(metadata)"
+        request.headerFields[try #require(HTTPField.Name("OData-MaxVersion"))] = version
+        let (_, body) = try await transport.send(request, body: nil, options: TransferOptions())
+        return String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self)
+    }
+
     private func store(_ service: StoreService, in folder: Folder) async throws -> OfflineODataProvider {
         let client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
@@ -101,17 +112,20 @@ struct DynamicTypeTests {
     @Test("are stated in JSON, in each of its forms", arguments: ["minimal", "none", "full"], ["4.0", "4.01"])
     func stated(metadata: String, version: String) async throws {
         let (service, values) = try await service()
-        let transport = LoopbackTransport(ODataHandler(provider: service))
-        var request = HTTPRequest(method: .get, scheme: "http", authority: "types.test", path: "/Things(1)")
-        request.headerFields[.accept] = "application/json;odata.metadata=\(metadata)"
-        request.headerFields[try #require(HTTPField.Name("OData-MaxVersion"))] = version
-        let (_, body) = try await transport.send(request, body: nil, options: TransferOptions())
-        let text = String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self)
+        let text = try await Self.answer(of: service, to: "/Things(1)", metadata: metadata, version: version)
         let prefix = version == "4.0" ? "@odata." : "@"
         #expect(text.contains("\"Price\":5.5") && text.contains("\"Ratio\":0.25"), "\(text)")
         let day = "\"Day\(prefix)type\":\"#Date\",\"Day\":\"2026-11-27\""
         #expect(text.contains(day) == (metadata != "none"), "\(text)")
         #expect(text.contains("\"Place\":{") && values.keys.allSatisfy { text.contains("\"\($0)\":") })
+    }
+
+    @Test("Rows within a row have their values, and decimals as numbers")
+    func nested() async throws {
+        let (service, values) = try await service()
+        let text = try await Self.answer(of: service, to: "/Things?$apply=nest(identity%20as%20All)")
+        #expect(text.contains("\"All\":[{") && text.contains("\"Price\":5.5"), "\(text)")
+        #expect(values.keys.allSatisfy { text.contains("\"\($0)\":") } && !text.contains("Price@"), "\(text)")
     }
 
     @Test("go with changes that were made offline, also where they waited in the queue of a closed store")
