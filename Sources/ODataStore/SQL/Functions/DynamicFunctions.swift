@@ -1,33 +1,14 @@
 import GRDB
-import ODataFormat
 import ODataModel
 import ODataQuery
 
 /// Values of JSON whose type nobody declared, as values of the types that expressions ask for. The first argument is what
-/// `json_type` says of the value, the last one names the type; what is none of that type is NULL. `dynamic_members` takes the
-/// JSON object of a row's dynamic properties.
+/// `json_type` says of the value, the last one names the type; what is none of that type is NULL.
 enum DynamicFunctions {
     static let all: [DatabaseFunction] = [
         function("dynamic_value") { value(of: $0, as: $1) },
         function("dynamic_cast") { cast($0, to: $1) },
-        StoreFunctions.function("dynamic_members", 1) { try members($0.text(0)) },
     ]
-
-    /// The members of a stored object as an answer has them, each behind a comma.
-    private static func members(_ text: String) throws -> String {
-        let model = EntityDataModel()
-        let properties: [String: ODataValue]
-        do throws(StoredValueError) {
-            properties = try WritePlan.dynamicProperties(of: text, in: model)
-        } catch {
-            throw FunctionError.stored(error)
-        }
-        let writer = EntityPayloadWriter(model: model, metadata: .none)
-        var json = JSONWriter()
-        json.beginObject()
-        for (name, value) in properties.sorted(by: { $0.key < $1.key }) { writer.writeDynamic(name, value, to: &json) }
-        return properties.isEmpty ? "" : "," + String(decoding: json.bytes.dropFirst(), as: UTF8.self)
-    }
 
     private static func function(
         _ name: String, _ body: @escaping @Sendable (ODataValue, PrimitiveType) -> ODataValue?

@@ -117,7 +117,12 @@ extension StatementBuilder {
                 """)
         }
         if let dynamic = table.dynamicProperties {
-            result.append("coalesce(outpost_dynamic_members(\(scope.sql(dynamic))), '')")
+            let column = scope.sql(dynamic)
+            result.append(
+                """
+                CASE WHEN json(\(column)) <> '{}' THEN ',' || substr(json(\(column)), 2, length(json(\(column))) - 2) \
+                ELSE '' END
+                """)
         }
         return result
     }
