@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 public import HTTPTypes
 public import ODataService
+import Synchronization
 
 /// A private HTTP cache (RFC 9111): answers from what is kept while it is fresh, asks whether it is still so when it
 /// is not, and forgets what a change may have altered.
@@ -18,9 +19,11 @@ public import ODataService
 ///   `no-store`, up to ``Configuration/maxBodySize``. Larger ones and parts (206) go through.
 /// - It is a cache of one user (`private`). A request with `Authorization` is answered only by what came for the same
 ///   credentials, unless ``Configuration/user`` says whose cache it is.
-/// - A successful request with another method than GET, HEAD, OPTIONS and TRACE makes it forget what begins with
+/// - A request with another method than GET, HEAD, OPTIONS and TRACE makes it forget what begins with
 ///   ``Configuration/serviceRoot``, or the URL itself where there is none (RFC 9111, 4.4): a change of one entity
-///   changes every collection that shows it. `$metadata` stays.
+///   changes every collection that shows it. `$metadata` stays. So does everything where the service refused (4xx); one
+///   whose answer was lost may have acted.
+/// - What was asked for before a change was answered may tell of the time before it, and is not kept.
 public struct ResponseCache: Sendable {
     /// What can be set.
     public struct Configuration: Sendable {
@@ -57,6 +60,7 @@ public struct ResponseCache: Sendable {
     private let store: any ResponseStore
     private let configuration: Configuration
     private let now: @Sendable () -> Date
+    private let changes = ChangeCount()
 
     /// Makes a cache.
     public init(store: any ResponseStore = MemoryResponseStore(), configuration: Configuration = Configuration()) {
@@ -81,9 +85,15 @@ public struct ResponseCache: Sendable {
     ) async throws -> (HTTPResponse, ByteStream) {
         guard let url = Self.url(of: request) else { return try await send(request, body) }
         guard request.method == .get else {
-            let answer = try await send(request, body)
-            if !Self.safeMethods.contains(request.method) { await invalidate(url, request, answer.0) }
-            return answer
+            guard !Self.safeMethods.contains(request.method) else { return try await send(request, body) }
+            do {
+                let answer = try await send(request, body)
+                if !(400..<500).contains(answer.0.status.code) { await invalidate(url, request, answer.0) }
+                return answer
+            } catch {
+                await invalidate(url, request, nil)
+                throw error
+            }
         }
         let asked = CacheControl(request.headerFields)
         // A request with conditions or for a part is its sender's own business.
@@ -111,6 +121,7 @@ public struct ResponseCache: Sendable {
             conditional.headerFields[.ifModifiedSince] = candidate.head.headerFields[.lastModified]
         }
         let requestTime = now()
+        let changed = changes.number
         let (head, body): (HTTPResponse, ByteStream)
         do {
             (head, body) = try await send(conditional, nil)
@@ -123,7 +134,7 @@ public struct ResponseCache: Sendable {
         let responseTime = now()
         if head.status == .notModified, let candidate, candidate.hasValidator {
             let fresh = candidate.freshened(by: head, requestTime: requestTime, responseTime: responseTime)
-            await keep(fresh, for: key)
+            await keep(fresh, for: key, changed)
             return answer(fresh, "revalidated")
         }
         if [500, 502, 503, 504].contains(head.status.code), let candidate,
@@ -141,7 +152,7 @@ public struct ResponseCache: Sendable {
         kept.headerFields[.setCookie] = nil
         let stored = StoredResponse(
             head: kept, body: Data(), varying: varying, requestTime: requestTime, responseTime: responseTime)
-        return (head, keeping(body, as: stored, for: key))
+        return (head, keeping(body, as: stored, for: key, changed))
     }
 
     /// Statuses that a cache may keep when it knows no more of them (RFC 9110, 15.1) and that OData services use.
@@ -159,7 +170,9 @@ public struct ResponseCache: Sendable {
     }
 
     /// Hands a body on as it comes, and keeps it when it was read to its end.
-    private func keeping(_ body: ByteStream, as stored: StoredResponse, for key: String) -> ByteStream {
+    private func keeping(
+        _ body: ByteStream, as stored: StoredResponse, for key: String, _ changed: UInt64
+    ) -> ByteStream {
         if let length = body.length, length > Int64(configuration.maxBodySize) { return body }
         let copy = BodyCopy(limit: configuration.maxBodySize)
         return ByteStream(length: body.length) {
@@ -170,16 +183,22 @@ public struct ResponseCache: Sendable {
             if let bytes = await copy.take() {
                 var stored = stored
                 stored.body = bytes
-                await keep(stored, for: key)
+                await keep(stored, for: key, changed)
             }
             return nil
         }
     }
 
-    private func keep(_ response: StoredResponse, for key: String) async {
+    /// Keeps a response, unless there was a change since it was asked for.
+    ///
+    /// - Parameter changed: The number of changes when it was.
+    private func keep(_ response: StoredResponse, for key: String, _ changed: UInt64) async {
+        guard changes.number == changed else { return }
         var all = await store.responses(for: key).filter { $0.varying != response.varying }
         all.append(response)
         await store.setResponses(Array(all.suffix(Self.maximumVariants)), for: key)
+        // One that came meanwhile may have forgotten what there was before this was kept.
+        if changes.number != changed { await store.setResponses([], for: key) }
     }
 
     // MARK: Answering
@@ -199,14 +218,17 @@ public struct ResponseCache: Sendable {
         .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
     ]
 
-    private func invalidate(_ url: String, _ request: HTTPRequest, _ response: HTTPResponse) async {
-        guard (200..<400).contains(response.status.code) else { return }
+    /// Forgets what a change may have altered.
+    ///
+    /// - Parameter response: The answer; `nil` where it was lost.
+    private func invalidate(_ url: String, _ request: HTTPRequest, _ response: HTTPResponse?) async {
+        changes.add()
         let owner = owner(request)
         guard let root = configuration.serviceRoot, url.hasPrefix(root) else {
             await store.setResponses([], for: owner + url)
             // Other addresses of the same origin that the response names.
             for name in [HTTPField.Name.location, .contentLocation] {
-                guard let text = response.headerFields[name], let target = Self.resolve(text, url) else { continue }
+                guard let text = response?.headerFields[name], let target = Self.resolve(text, url) else { continue }
                 await store.setResponses([], for: owner + target)
             }
             return
@@ -242,6 +264,15 @@ public struct ResponseCache: Sendable {
         return SHA256.hash(data: Data(credentials.utf8)).prefix(16)
             .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + " "
     }
+}
+
+/// How many changes went through a cache.
+private final class ChangeCount: Sendable {
+    private let count = Atomic<UInt64>(0)
+
+    var number: UInt64 { count.load(ordering: .sequentiallyConsistent) }
+
+    func add() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 }
 
 /// The bytes of a body that goes by, unless they are too many.

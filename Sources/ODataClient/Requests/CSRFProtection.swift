@@ -56,7 +56,7 @@ actor CSRFProtection {
         guard policy != .off, Self.isSafe(message.method) else { return }
         guard let value = response.headerFields[field], !Self.isDemand(value) else {
             // Metadata may come from a cache that knows nothing of tokens; data do not.
-            let isData = !(message.path?.hasSuffix("$metadata") ?? false)
+            let isData = !(message.path ?? "").prefix { $0 != "?" }.hasSuffix("$metadata")
             if message.headerFields[field] == "Fetch", response.status.code < 300, isData { isKnownToHaveNone = true }
             return
         }

@@ -18,8 +18,8 @@ extension ODataClient {
         public var maxResponseSize: Int
         /// Header fields for every request.
         public var headers: [String: String]
-        /// Custom query options for every request that is no link of the service, such as `sap-client`; for that of the
-        /// metadata too.
+        /// Custom query options for every request that is no link of the service, such as `sap-client`; for those of
+        /// the metadata and of the token too.
         public var options: [String: String]
         /// The language of texts and messages: a tag such as `de-AT` (RFC 5646), sent as `Accept-Language`.
         public var language: String?

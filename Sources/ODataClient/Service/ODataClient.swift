@@ -402,7 +402,8 @@ public final class ODataClient: ODataProvider {
     /// Reads the service document for the head of the answer.
     private var fetchHead: @Sendable (HTTPFields) async throws -> HTTPResponse {
         { [self] fields in
-            var message = try serviceRoot.request(.get, url: serviceRoot.description)
+            // A token is for the session, and for the client of the system, that an option of every request names.
+            var message = try serviceRoot.request(.get, url: configuration.completed(serviceRoot.description))
             message.headerFields[.accept] = "application/json"
             // What is kept of an earlier answer has no token.
             message.headerFields[.cacheControl] = "no-cache"

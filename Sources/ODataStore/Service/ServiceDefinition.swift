@@ -72,6 +72,9 @@ public struct ServiceDefinition: Sendable {
     /// Takes part in changes of a set's rows before they are made, in their transaction: completes or refuses what
     /// is given.
     ///
+    /// It is not asked where an entity is only related to another one, or no longer, by a relation that no property of
+    /// the entity stands for: ``after(_:_:_:)`` is told of such an update, and what that throws refuses it as well.
+    ///
     /// - Parameters:
     ///   - kind: what is done.
     ///   - set: the entity set or singleton; `nil` for all.
@@ -84,7 +87,8 @@ public struct ServiceDefinition: Sendable {
         interceptors.append(ChangeInterceptor(kind: kind, set: set, isBefore: true, body: body))
     }
 
-    /// Is told of changes of a set's rows after they were made, still in their transaction.
+    /// Is told of changes of a set's rows after they were made, still in their transaction: what it throws takes the
+    /// change back and refuses it.
     public mutating func after(
         _ kind: RowChange.Kind, _ set: String? = nil, _ body: @escaping @Sendable (Entity, ChangeContext) throws -> Void
     ) {

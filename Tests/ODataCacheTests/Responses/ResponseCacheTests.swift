@@ -229,6 +229,47 @@ struct ResponseCacheTests {
         }
     }
 
+    @Test("What was asked for before a change was answered is not kept", arguments: [false, true])
+    func overtaken(_ isRevalidated: Bool) async throws {
+        let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
+        let fields: HTTPFields = [.cacheControl: "max-age=100", .eTag: "\"1\""]
+        if isRevalidated {
+            origin.answer(fields, "before")
+            _ = try await get(cache, "/svc/Orders")
+            origin.pass(200)
+        }
+        let origin = origin
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/svc/Orders")
+        let change = HTTPRequest(method: .patch, scheme: "http", authority: "host", path: "/svc/Orders(1)")
+        let (_, body) = try await cache.respond(to: request, body: nil) { conditional, body in
+            // The service has read what it answers with; the change is answered first.
+            origin.answer(fields, status: isRevalidated ? .notModified : .ok, isRevalidated ? "" : "before")
+            let answer = try origin.send(conditional, body)
+            origin.answer([:], status: .noContent, "")
+            _ = try await cache.respond(to: change, body: nil) { try origin.send($0, $1) }
+            return answer
+        }
+        #expect(String(decoding: try await body.collect(limit: 100), as: UTF8.self) == "before")
+        origin.answer(fields, "after")
+        #expect(try await get(cache, "/svc/Orders").text == "after")
+        #expect(try await get(cache, "/svc/Orders").how == "hit")
+    }
+
+    @Test("What a change may have altered is forgotten too when its answer is lost, or it failed in the service")
+    func uncertainChanges() async throws {
+        struct Lost: Error {}
+        let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
+        for status in [HTTPResponse.Status?.none, .internalServerError, .gatewayTimeout] {
+            origin.answer([.cacheControl: "max-age=100"], "before")
+            _ = try await get(cache, "/svc/Orders")
+            #expect(try await get(cache, "/svc/Orders").how == "hit")
+            if let status { origin.answer([:], status: status, "") } else { origin.answer { _ in throw Lost() } }
+            _ = try? await get(cache, "/svc/Orders(1)", method: .patch)
+            origin.answer([.cacheControl: "max-age=100"], "after")
+            #expect(try await get(cache, "/svc/Orders").how == "sent")
+        }
+    }
+
     @Test("4.4 Without a service root, the URL itself and the addresses that the answer names are forgotten")
     func narrowInvalidation() async throws {
         let cache = origin.cache()

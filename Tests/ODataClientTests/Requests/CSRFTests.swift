@@ -69,6 +69,25 @@ import Testing
         #expect(always.sent.map(\.line) == ["GET /shop/", "POST /shop/Orders"])
     }
 
+    @Test func `the token is asked for with the options that go with every request, such as the client of a system`()
+        async throws
+    {
+        let transport = gateway(["a"])
+        try await create(try transport.client(.init(options: ["sap-client": "100"], csrf: .always)), 1)
+        #expect(transport.sent.map(\.line) == ["GET /shop/?sap-client=100", "POST /shop/Orders?sap-client=100"])
+        #expect(transport.sent.last?["X-CSRF-Token"] == "a")
+    }
+
+    @Test(arguments: [[:], ["sap-client": "100"]])
+    func `metadata without a token do not mean that there are none`(_ options: [String: String]) async throws {
+        let transport = gateway(["a"])
+        let client = try transport.client(.init(options: options))
+        _ = try await client.model
+        _ = try await DataService(client).entities("Orders")
+        try await create(client, 1)
+        #expect(transport.sent.map { $0["X-CSRF-Token"] } == ["Fetch", "a"])
+    }
+
     @Test func `a body that cannot be sent again waits for a token`() async throws {
         let transport = gateway(["a"])
         let client = try transport.client()
