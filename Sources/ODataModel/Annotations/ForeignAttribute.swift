@@ -79,7 +79,29 @@ struct ForeignAttribute: Hashable {
 extension String {
     /// Whether this may stand as a name without prefix in XML (Namespaces in XML 1.0, 3 *NCName*).
     fileprivate var isXMLName: Bool {
-        guard let first = unicodeScalars.first, first == "_" || first.properties.isIDStart else { return false }
-        return unicodeScalars.dropFirst().allSatisfy { $0.properties.isIDContinue || $0 == "-" || $0 == "." }
+        guard let first = unicodeScalars.first, first.beginsXMLName else { return false }
+        return unicodeScalars.dropFirst().allSatisfy { $0.beginsXMLName || $0.continuesXMLName }
+    }
+}
+
+extension Unicode.Scalar {
+    /// XML 1.0, 2.3 *NameStartChar*, but for the colon. These are not the letters of Unicode: some that came later are
+    /// among them, and others are not.
+    fileprivate var beginsXMLName: Bool {
+        switch value {
+        case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFF,
+            0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFFD,
+            0x10000...0xEFFFF:
+            true
+        default: false
+        }
+    }
+
+    /// What *NameChar* has beside.
+    fileprivate var continuesXMLName: Bool {
+        switch value {
+        case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
+        default: false
+        }
     }
 }

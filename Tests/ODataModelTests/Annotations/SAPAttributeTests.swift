@@ -79,6 +79,25 @@ struct SAPAttributeTests {
         #expect(try property("Amount").rawAttribute("{}FixedLength") == "true")
     }
 
+    @Test(
+        "attributes are those whose names XML takes, whatever Unicode calls a letter",
+        arguments: [
+            ("a\u{2E9}b", true), ("\u{2E9}", true), ("\u{10330}-.7\u{B7}\u{301}\u{2040}", true), ("_", true),
+            ("a\u{AA}", false), ("\u{B5}", false), ("-a", false), ("7", false), ("a b", false), ("", false),
+        ])
+    func names(_ name: String, _ isXML: Bool) throws {
+        let annotation = Annotation(term: "{urn:z}\(name)", value: .constant(kind: "String", text: "1"))
+        #expect((ForeignAttribute(annotation) != nil) == isXML)
+        guard isXML else { return }
+        let text = """
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="S">\
+            <ComplexType Name="T" xmlns:z="urn:z" z:\(name)="1" \(name)="2"/></Schema>
+            """
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(try CSDLReader.read(CSDLWriter.xml(model)).schemas == model.schemas)
+        #expect(String(decoding: CSDLWriter.xml(model), as: UTF8.self).contains(" \(name)=\"2\""))
+    }
+
     @Test("documentation is description")
     func documentation() throws {
         let type = try #require(model.structuredType(QualifiedName("S", "T")))

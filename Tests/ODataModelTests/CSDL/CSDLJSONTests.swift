@@ -102,6 +102,17 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
+    @Test("a set without a name, which XML can state, is written with its container's")
+    func namelessTarget() throws {
+        let text = """
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="S"><EntityType Name="E"/>\
+            <EntityContainer Name="C"><EntitySet Name="Es" EntityType="S.E">\
+            <NavigationPropertyBinding Path="N" Target="S.C/"/></EntitySet></EntityContainer></Schema>
+            """
+        let model = try CSDLReader.read(Array(text.utf8))
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+    }
+
     /// Documents are made of them by ``comesBack(content:)``.
     private static let contents = [
         #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Read Write"}"#,
@@ -116,6 +127,7 @@ struct CSDLJSONTests {
         #""T":{"$Kind":"ComplexType","P":{"$Unicode":true},"Q":{"$Collection":true,"$Type":"S.E","$Nullable":true}},"E":{"$Kind":"EntityType"}"#,
         #""F":[{"$Kind":"Function","$Parameter":[{"$Name":"x","$Collection":true,"$Type":"S.E","$Nullable":true}],"$ReturnType":{"$Type":"S.E","$Collection":true,"$Nullable":true}}],"E":{"$Kind":"EntityType"}"#,
         #""C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"S.E","$NavigationPropertyBinding":{"N":"S.C/Es","S.E/N":"Es","Z.E/N":"Z.C/Es"}},"Fi":{"$Function":"S.F","$EntitySet":"S.C/Es"}},"E":{"$Kind":"EntityType"}"#,
+        #""C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"S.E","$NavigationPropertyBinding":{"N":"S.C/","M":"Z.C/S.C/"}},"Fi":{"$Function":"S.F","$EntitySet":"S.C/"}},"E":{"$Kind":"EntityType"}"#,
         #""T":{"$Kind":"ComplexType","@S.W":1,"@Z.W":2,"@S.W@S.W":1,"@S.W@Z.W":2,"@A.B":{"@S.W":1,"@Z.W":2,"x":1,"x@S.W":1,"x@Z.W":2,"x@Z.W@A.B":5}}"#,
         #""T":{"$Kind":"ComplexType","@A.B":{"$Eq":[1,2],"@S.W":1,"@Z.W":2}}"#,
         #""T":{"$Kind":"ComplexType","@A.B":0},"W":{"$Kind":"Term"},"$Annotations":{"S.T":{"@A.B":1},"Z.T":{"@A.B":2,"@A.C":1},"S.W":{"@A.B":1},"Z.W":{"@A.B":2,"@A.C":1}}"#,

@@ -488,7 +488,8 @@ struct CSDLJSONOutput {
 
     /// A set of the same container needs no path.
     private func local(_ target: String, in container: EntityContainer) -> String {
-        target.rest(behind: "\(container.name)/").map(String.init) ?? names.path(target)
+        guard let rest = target.rest(behind: "\(container.name)/"), !rest.isEmpty else { return names.path(target) }
+        return String(rest)
     }
 }
 

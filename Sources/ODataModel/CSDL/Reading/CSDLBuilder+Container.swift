@@ -174,7 +174,7 @@ extension EntityContainer {
 
     private func shortened(_ target: String) -> String {
         var target = target[...]
-        while let rest = target.rest(behind: "\(name)/") { target = rest }
+        while let rest = target.rest(behind: "\(name)/"), !rest.isEmpty { target = rest }
         return String(target)
     }
 }
