@@ -9,8 +9,8 @@ struct Outpost: AsyncParsableCommand {
         commandName: "outpost",
         abstract: "Takes OData services offline.",
         discussion: """
-            Clone the part of a service you need into an encrypted store, work on it without a network, push
-            your changes and pull what others changed.
+            Clone the part of a service you need into an encrypted store, work on it without a network, push your \
+            changes and pull what others changed.
 
             EXAMPLE
               outpost serve northwind.db --port 8080

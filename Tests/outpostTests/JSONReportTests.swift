@@ -71,22 +71,8 @@ struct JSONReportTests {
                 (try? JSONSerialization.jsonObject(with: Data(result.output.utf8), options: .fragmentsAllowed)) != nil,
                 what)
         }
-        for command in try await Self.commands(of: tool) where !Self.endless.contains(command[0]) {
+        for command in try await tool.commands() where !Self.endless.contains(command[0]) {
             #expect(runs.contains { $0.starts(with: command) }, "\(command) is not in the table")
         }
-    }
-
-    /// All commands without commands of their own, each with the ones that lead to it.
-    private static func commands(of tool: Tool, below path: [String] = []) async throws -> [[String]] {
-        let help = try await tool.run(path + ["--help"]).output
-        guard let rest = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().first,
-            let section = rest.components(separatedBy: "\n\n").first
-        else { return [path] }
-        var found: [[String]] = []
-        for line in section.split(separator: "\n") where line.hasPrefix("  ") && !line.hasPrefix("   ") {
-            guard let name = line.split(separator: " ").first else { continue }
-            found += try await commands(of: tool, below: path + [String(name.filter { $0 != "," })])
-        }
-        return found
     }
 }

@@ -130,6 +130,19 @@ struct SettlingTests {
         }
     }
 
+    @Test("help fills lines of 79 characters, and breaks none in the midst of a sentence")
+    func helpLines() async throws {
+        let tool = try Site().tool
+        for command in try await [[]] + tool.commands() {
+            let help = try await tool.run(command + ["--help"]).output
+            let lines = help.components(separatedBy: "USAGE:")[0].components(separatedBy: "\n")
+            for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && line.first != " " {
+                guard let word = next.split(separator: " ").first, next.first != " " else { continue }
+                #expect(line.count + 1 + word.count >= 80, "\(command): \(line)")
+            }
+        }
+    }
+
     @Test("repair and gc say what they did and leave rows and queue alone")
     func maintenance() async throws {
         let site = try Site()

@@ -14,17 +14,19 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         commandName: "clone",
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
-            Without --query every entity set is taken. The store is encrypted with a key that is generated and
-            kept in a file that only you can read (~/.local/share/outpost/keys; 'outpost vault' does not show it),
-            unless --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
+            Without --query every entity set is taken. The store is encrypted with a key that is generated and kept in \
+            a file that only you can read (~/.local/share/outpost/keys; 'outpost vault' does not show it), unless \
+            --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
 
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
             give it to push, pull and sync too.
 
             EXAMPLE
               outpost clone https://host/service/
-              outpost clone https://host/service/ shop --query 'open=Orders?$filter=ShippedDate eq null'
-              outpost clone https://host/service/ shop --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
+              outpost clone https://host/service/ shop \\
+                --query 'open=Orders?$filter=ShippedDate eq null'
+              outpost clone https://host/service/ shop \\
+                --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
               outpost clone https://host/service/ --dry-run
             """)
 

@@ -9,7 +9,8 @@ struct AddQuery: AsyncParsableCommand, StoreCommand {
         discussion: """
             EXAMPLE
               outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
-              outpost add-query shop norway="Customers?\\$filter=Country eq 'Norway'" --group daily
+              outpost add-query shop --group daily \\
+                norway="Customers?\\$filter=Country eq 'Norway'"
               outpost add-query shop 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
               outpost pull shop --only open
             """)

@@ -11,9 +11,9 @@ struct Create: AsyncParsableCommand, StoreCommand {
         commandName: "create",
         abstract: "Make an entity in a clone; it is sent with the next push.",
         discussion: """
-            A key that is left out is given by the service; until then a temporary one stands for it.
-            A member of an enumeration is given by its name, several flags with commas between them; a complex value
-            or a collection as JSON.
+            A key that is left out is given by the service; until then a temporary one stands for it. A member of an \
+            enumeration is given by its name, several flags with commas between them; a complex value or a collection \
+            as JSON.
 
             EXAMPLE
               outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
@@ -42,8 +42,8 @@ struct Update: AsyncParsableCommand, StoreCommand {
         commandName: "update",
         abstract: "Change an entity in a clone; the change is sent with the next push.",
         discussion: """
-            Changing an entity whose last change was refused mends it: the next push sends both together.
-            Values are given as to 'outpost create'.
+            Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
+            given as to 'outpost create'.
 
             EXAMPLE
               outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'

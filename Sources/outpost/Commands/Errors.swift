@@ -8,9 +8,9 @@ struct Errors: AsyncParsableCommand {
         commandName: "errors",
         abstract: "See, retry, accept or discard the changes that the service refused or that are in doubt.",
         discussion: """
-            A refused change keeps its place in the clone until you decide: edit the entity again to mend it,
-            retry it as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt
-            nobody knows whether the service made it: look there, then accept it as made, retry it or discard it.
+            A refused change keeps its place in the clone until you decide: edit the entity again to mend it, retry it \
+            as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt nobody \
+            knows whether the service made it: look there, then accept it as made, retry it or discard it.
 
             EXAMPLE
               outpost errors shop

@@ -8,8 +8,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         commandName: "explain",
         abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
         discussion: """
-            Without a query: each defining query with how it is downloaded, and what became of its $expand. With a query:
-            the query as understood, the SQL, and SQLite's plan.
+            Without a query: each defining query with how it is downloaded, and what became of its $expand. With a \
+            query: the query as understood, the SQL, and SQLite's plan.
 
             EXAMPLE
               outpost explain shop

@@ -19,12 +19,12 @@ struct Export: AsyncParsableCommand, StoreCommand {
         commandName: "export",
         abstract: "Write what a clone holds into files that other programs read.",
         discussion: """
-            Each entity set that is kept becomes a file in the directory given, or what one query finds is written to the
-            terminal. The files are not encrypted. Ends with 1 where a part is not complete, since its first download was
-            cut short.
+            Each entity set that is kept becomes a file in the directory given, or what one query finds is written to \
+            the terminal. The files are not encrypted. Ends with 1 where a part is not complete, since its first \
+            download was cut short.
 
-            Lines of CSV have the columns that the query selects, values as OData has them in text, empty text as "" and
-            null as nothing; values that have parts are JSON.
+            Lines of CSV have the columns that the query selects, values as OData has them in text, empty text as "" \
+            and null as nothing; values that have parts are JSON.
 
             EXAMPLE
               outpost export shop --to backup

@@ -9,18 +9,20 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         commandName: "generate",
         abstract: "Write Swift types for a service: entities, sets, operations, and queries the compiler checks.",
         discussion: """
-            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.
+            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service. \
             Files that an earlier run wrote and that are no longer needed are removed; no other files are touched.
 
-            The configuration file, in JSON, may have name, access (public, package, internal), sets, types,
-            navigation (selected, contained, all), operations (all, none), files, and names, which replaces
-            generated names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}.
-            Options given here come before what it says.
+            The configuration file, in JSON, may have name, access (public, package, internal), sets, types, \
+            navigation (selected, contained, all), operations (all, none), files, and names, which replaces generated \
+            names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}. Options given here come \
+            before what it says.
 
             EXAMPLE
               outpost generate metadata.xml --output Sources/Shop/Generated
-              outpost generate https://host/service/ --output Shop --sets Orders --sets Customers
-              outpost generate metadata.xml --output Shop --config generator.json --access internal
+              outpost generate https://host/service/ --output Shop \\
+                --sets Orders --sets Customers
+              outpost generate metadata.xml --output Shop \\
+                --config generator.json --access internal
             """)
 
     @Argument(help: "A file or an address.") var source: String

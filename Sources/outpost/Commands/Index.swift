@@ -9,8 +9,8 @@ struct Index: AsyncParsableCommand, StoreCommand {
         commandName: "index",
         abstract: "Make queries of a clone faster by indexes.",
         discussion: """
-            Keys and relations have indexes of their own. Without a set, those that were made here are listed.
-            See with 'outpost query DIR QUERY --explain' whether a query uses one.
+            Keys and relations have indexes of their own. Without a set, those that were made here are listed. See \
+            with 'outpost query DIR QUERY --explain' whether a query uses one.
 
             EXAMPLE
               outpost index shop Orders ShipCountry 'Freight desc'

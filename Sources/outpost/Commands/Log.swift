@@ -9,10 +9,10 @@ struct Log: AsyncParsableCommand, CloneCommand {
         commandName: "log",
         abstract: "Say what happened to a clone, or what the tool itself has logged.",
         discussion: """
-            With a directory: what happened to the clone in it, newest first. Without one: what the tool has logged in
+            With a directory: what happened to the clone in it, newest first. Without one: what the tool has logged in \
             all its runs, oldest first, without secrets. It keeps the newest 10,000 entries, encrypted.
 
-            Times are instants such as 2026-01-31T08:15:00Z, or how long ago: 90s, 15m, 2h, 7d. OUTPOST_LOG_LEVEL says
+            Times are instants such as 2026-01-31T08:15:00Z, or how long ago: 90s, 15m, 2h, 7d. OUTPOST_LOG_LEVEL says \
             from which level on the tool logs (notice without it), or off.
 
             EXAMPLE

@@ -9,8 +9,8 @@ struct GC: AsyncParsableCommand, StoreCommand {
         commandName: "gc",
         abstract: "Make a clone's files as small as what is in them.",
         discussion: """
-            Streams of entities that are gone, pages of downloads that were cut short and free pages of the database are
-            removed. Nothing that you can see changes.
+            Streams of entities that are gone, pages of downloads that were cut short and free pages of the database \
+            are removed. Nothing that you can see changes.
 
             EXAMPLE
               outpost gc shop
@@ -46,12 +46,12 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "repair",
         abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
         discussion: """
-            Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot be
-            trusted afterwards is downloaded again by the next pull. The queue of changes stays.
+            Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot \
+            be trusted afterwards is downloaded again by the next pull. The queue of changes stays.
 
-            Where bytes of the files are not as they were written ('outpost verify' names the places), what can be read
-            is saved into new files, the changes that wait first. The damaged files are kept beside them, and the next
-            pull brings the rows that were lost.
+            Where bytes of the files are not as they were written ('outpost verify' names the places), what can be \
+            read is saved into new files, the changes that wait first. The damaged files are kept beside them, and the \
+            next pull brings the rows that were lost.
 
             EXAMPLE
               outpost repair shop

@@ -261,7 +261,7 @@ struct Metadata: AsyncParsableCommand {
             commandName: "diff",
             abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
             discussion: """
-                Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they
+                Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
                 cannot.
 
                 EXAMPLE

@@ -10,15 +10,16 @@ struct Query: AsyncParsableCommand, StoreCommand {
         commandName: "query",
         abstract: "Ask a clone, without a network.",
         discussion: """
-            The query is an OData URL relative to the service root. Put it in single quotes, so that the shell
-            leaves $ and & alone.
+            The query is an OData URL relative to the service root. Put it in single quotes, so that the shell leaves \
+            $ and & alone.
 
             EXAMPLE
               outpost query shop Customers
-              outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc&$top=5'
+              outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc'
               outpost query shop 'Orders(10248)?$expand=Customer' --json
               outpost query shop 'Orders?$filter=Freight gt 500' --explain
-              outpost query shop 'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
+              outpost query shop \\
+                'Orders?$apply=groupby((ShipCountry),aggregate($count as Orders))'
             """)
 
     @OptionGroup var store: StoreOptions

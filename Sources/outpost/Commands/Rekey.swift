@@ -10,10 +10,10 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         commandName: "rekey",
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
-            Without an option, a new key is made and kept in a file that only you can read
-            (~/.local/share/outpost/keys; 'outpost vault' does not show it). Whoever has that file can read the clone.
-            Copies of the clone that were made before still need the old key, and whoever has both can still read
-            them. Where the old key is such a file, that is removed, unless 'outpost repair' has left damaged files
+            Without an option, a new key is made and kept in a file that only you can read \
+            (~/.local/share/outpost/keys; 'outpost vault' does not show it). Whoever has that file can read the clone. \
+            Copies of the clone that were made before still need the old key, and whoever has both can still read \
+            them. Where the old key is such a file, that is removed, unless 'outpost repair' has left damaged files \
             beside the store, which need it too.
 
             EXAMPLE

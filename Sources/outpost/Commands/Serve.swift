@@ -15,9 +15,9 @@ struct Serve: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve a SQLite database, a clone, or a model with its rows as an OData 4.01 service.",
         discussion: """
-            Any SQLite database will do: entity sets, keys and navigation properties are found in its tables,
-            primary keys and foreign keys. The database is not altered, unless --track is given; what is needed to
-            tell changes is kept in a file beside it.
+            Any SQLite database will do: entity sets, keys and navigation properties are found in its tables, primary \
+            keys and foreign keys. The database is not altered, unless --track is given; what is needed to tell \
+            changes is kept in a file beside it.
 
             A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
@@ -25,8 +25,10 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLE
               outpost serve northwind.db --port 8080
-              outpost serve northwind.db --tls server.pem --tls-key server.key --auth users.txt --log
-              outpost serve northwind.db --cors https://app.example --base-url https://api.example/shop/
+              outpost serve northwind.db --tls server.pem --tls-key server.key \\
+                --auth users.txt --log
+              outpost serve northwind.db --cors https://app.example \\
+                --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
               outpost serve my-clone
               outpost serve metadata.xml --rows data.json

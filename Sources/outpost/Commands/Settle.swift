@@ -8,7 +8,7 @@ struct Conflicts: AsyncParsableCommand {
         commandName: "conflicts",
         abstract: "See the changes of entities that somebody else changed meanwhile, and say whose count.",
         discussion: """
-            Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine'
+            Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine' \
             puts your change on top of theirs for the next push, 'theirs' gives it up. To merge, edit the entity.
 
             EXAMPLE
@@ -83,8 +83,8 @@ struct Doubts: AsyncParsableCommand {
         commandName: "doubts",
         abstract: "See the changes of which nobody knows whether the service made them, and settle them.",
         discussion: """
-            The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' takes
-            it as made, 'resend' sends it once more, 'outpost errors discard' gives it up.
+            The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' \
+            takes it as made, 'resend' sends it once more, 'outpost errors discard' gives it up.
 
             EXAMPLE
               outpost doubts shop

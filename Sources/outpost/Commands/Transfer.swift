@@ -7,10 +7,10 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "push",
         abstract: "Send the changes made in a clone.",
         discussion: """
-            Requests are sent in order. One that is refused goes to the error archive and holds up only what
-            depends on it; the exit code is then 3.
+            Requests are sent in order. One that is refused goes to the error archive and holds up only what depends \
+            on it; the exit code is then 3.
 
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
             give it here as it was given to 'outpost clone'.
 
             EXAMPLE
@@ -76,7 +76,7 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "pull",
         abstract: "Bring what others changed into a clone.",
         discussion: """
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
             give it here as it was given to 'outpost clone'.
 
             EXAMPLE
@@ -143,7 +143,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "sync",
         abstract: "Push, then pull.",
         discussion: """
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone:
+            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
             give it here as it was given to 'outpost clone'.
 
             EXAMPLE

@@ -8,8 +8,8 @@ struct Undo: AsyncParsableCommand, StoreCommand {
         commandName: "undo",
         abstract: "Take back changes that the service does not have yet.",
         discussion: """
-            A changed entity is again what the last pull brought, a created one is gone, a deleted one is back. What
-            was made for it, such as the lines of a created order, is taken back with it. What was changed together is
+            A changed entity is again what the last pull brought, a created one is gone, a deleted one is back. What \
+            was made for it, such as the lines of a created order, is taken back with it. What was changed together is \
             taken back together: a part of it is refused unless --with-others is given.
 
             EXAMPLE

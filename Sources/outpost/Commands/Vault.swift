@@ -8,8 +8,8 @@ struct VaultCommand: AsyncParsableCommand {
         commandName: "vault",
         abstract: "Keep small secrets under a password: make, read and destroy vaults.",
         discussion: """
-            Secrets are never taken from the command line, which others can read: they are asked for, or come from
-            a file or the standard input.
+            Secrets are never taken from the command line, which others can read: they are asked for, or come from a \
+            file or the standard input.
 
             EXAMPLE
               outpost vault create login
@@ -265,7 +265,8 @@ struct VaultCommand: AsyncParsableCommand {
             discussion: """
                 EXAMPLE
                   outpost vault password login
-                  outpost vault password login --password-file old.txt --new-password-file new.txt
+                  outpost vault password login --password-file old.txt \\
+                    --new-password-file new.txt
                 """)
 
         @OptionGroup var vault: Options

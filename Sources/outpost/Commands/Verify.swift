@@ -8,9 +8,9 @@ struct Verify: AsyncParsableCommand, StoreCommand {
         commandName: "verify",
         abstract: "Read a whole clone and say what in it is damaged.",
         discussion: """
-            Every byte of its files is read, then rows, indexes and the queue of changes. Nothing is changed: a clone of an
-            earlier version stays one. Ends with 1 when something is damaged. What waits to be pushed can often still be
-            read: 'outpost status'.
+            Every byte of its files is read, then rows, indexes and the queue of changes. Nothing is changed: a clone \
+            of an earlier version stays one. Ends with 1 when something is damaged. What waits to be pushed can often \
+            still be read: 'outpost status'.
 
             EXAMPLE
               outpost verify shop

@@ -10,11 +10,12 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         commandName: "watch",
         abstract: "Show how the result of a query changes, until interrupted.",
         discussion: """
-            Edits in the clone and what a pull brings, from whichever terminal, are shown as they come: '+' for an
+            Edits in the clone and what a pull brings, from whichever terminal, are shown as they come: '+' for an \
             entity that came into the result, '~' for one that changed, '-' for one that left it.
 
             EXAMPLE
-              outpost watch shop 'Orders?$filter=ShippedDate eq null&$select=OrderID,Freight'
+              outpost watch shop \\
+                'Orders?$filter=ShippedDate eq null&$select=OrderID,Freight'
               outpost watch shop Orders --json | jq .entity
             """)
 
