@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import ODataClient
 import ODataHTTP
@@ -33,7 +34,7 @@ import WireFaults
         try await FaultSite.run { site in
             try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
                 let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
-                let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
+                let transport = try NIOTransport(configuration: .init(readTimeout: FaultSite.readTimeout))
                 let error = try await site.attempt(work, over: transport, port: proxy.port)
                 try await transport.shutdown()
                 try await proxy.stop()
@@ -50,7 +51,7 @@ import WireFaults
             let faults = WireFault.allCases.filter { $0 != .truncate }
             try await site.eachRequest(of: work, faults) { fault, number, states in
                 let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
-                let transport = try NIOTransport(configuration: .init(readTimeout: .seconds(2)))
+                let transport = try NIOTransport(configuration: .init(readTimeout: FaultSite.readTimeout))
                 let error = try await site.attempt(
                     work, over: transport, port: proxy.port,
                     retry: RetryPolicy(maxAttempts: 4, firstDelay: .milliseconds(20)))
@@ -65,6 +66,10 @@ import WireFaults
 
 /// The reference service behind a socket, and what stands in it.
 private final class FaultSite: Sendable {
+    /// Instrumented code is many times slower, and what is on its way must not count as lost.
+    private static let isInstrumented = ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] != nil
+    static let readTimeout: Duration = isInstrumented ? .seconds(10) : .seconds(2)
+
     let port: Int
     let transport: NIOTransport
     private let service: StoreService
@@ -215,7 +220,7 @@ private final class FaultSite: Sendable {
     }
 
     static func eventually(_ failure: Comment, _ isTrue: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + (isInstrumented ? .seconds(60) : .seconds(10))
         while ContinuousClock.now < end {
             if try await isTrue() { return }
             try await Task.sleep(for: .milliseconds(20))
