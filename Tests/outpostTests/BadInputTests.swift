@@ -437,10 +437,11 @@ struct BadInputTests {
         #expect(try await site.tool.run("push", clone).code == 0)
     }
 
-    // The thread sanitizer writes a file of its own when a program starts, and dies where it cannot.
     @Test(
         "a disk without room: an error with advice, and the clone still opens and goes on when there is room",
-        .disabled(if: ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == "thread"))
+        .disabled(
+            if: ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == "thread",
+            "The thread sanitizer writes a file of its own when a program starts, and dies where it cannot."))
     func fullDisk() async throws {
         let site = try Site()
         try await site.serve()

@@ -23,7 +23,9 @@ import Synchronization
 ///   ``Configuration/serviceRoot``, or the URL itself where there is none (RFC 9111, 4.4): a change of one entity
 ///   changes every collection that shows it. `$metadata` stays. So does everything where the service refused (4xx); one
 ///   whose answer was lost may have acted.
-/// - What was asked for before a change was answered may tell of the time before it, and is not kept.
+/// - What was asked for before a change was answered may tell of the time before it, and is not kept. This is seen of
+///   changes through the same cache: another one, or another process, that shares its store does not know what is on
+///   its way here.
 public struct ResponseCache: Sendable {
     /// What can be set.
     public struct Configuration: Sendable {
