@@ -58,6 +58,19 @@ struct BatchReaderTests {
         #expect(count == 500)
     }
 
+    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    func blanks() async throws {
+        var reader = try BatchRequestReader(contentType: "application/json")
+        reader.append(#"{"requests""#.utf8)
+        for _ in 0..<300_000 {
+            try Task.checkCancellation()
+            reader.append([0x20])
+            #expect(try reader.next() == nil)
+        }
+        reader.append(#": [{"id":"1","method":"GET","url":"A"}]}"#.utf8)
+        #expect(try reader.next()?.url == "A")
+    }
+
     @Test("preambles and epilogues are ignored, those of change sets too")
     func preambles() throws {
         let text = """

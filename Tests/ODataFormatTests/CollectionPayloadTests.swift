@@ -64,6 +64,23 @@ struct CollectionPayloadTests {
         #expect(try reader.next() == nil)
     }
 
+    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    func blanks() async throws {
+        var reader = CollectionPayloadReader(model: model, type: order)
+        reader.append(#"{"value":[{"ID":1}], "extra""#.utf8)
+        guard case .entity? = try reader.next() else {
+            Issue.record("no entity")
+            return
+        }
+        for _ in 0..<300_000 {
+            try Task.checkCancellation()
+            reader.append([0x0A])
+            #expect(try reader.next() == nil)
+        }
+        reader.append(":1}".utf8)
+        #expect(try reader.next() == .finished(CollectionSummary()))
+    }
+
     @Test("JSON 15: a delta in both spellings")
     func delta() throws {
         let text = """

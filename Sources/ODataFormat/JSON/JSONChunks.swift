@@ -14,7 +14,7 @@ struct JSONChunks: Sendable {
     /// Looks for the end of an element that ran over the end of the bytes, and how far it has looked.
     private var finder: JSONBoundaryFinder?
     private var searched = 0
-    /// The number of bytes that nothing more can be read from; -1 for none.
+    /// The number of bytes that nothing more can be read from, nor from blanks behind them; -1 for none.
     private var exhausted = -1
 
     /// How many bytes have not been read.
@@ -39,8 +39,12 @@ struct JSONChunks: Sendable {
     /// Whether it makes sense to scan: whether the rest of an element that was cut may have come.
     mutating func isReady() -> Bool {
         if isComplete { return true }
-        if exhausted == bytes.count { return false }
-        guard var finder else { return true }
+        guard var finder else {
+            // A name whose colon has not come: what was read would be read again for each blank that comes instead.
+            guard exhausted >= 0, bytes[exhausted...].allSatisfy({ " \t\n\r".utf8.contains($0) }) else { return true }
+            exhausted = bytes.count
+            return false
+        }
         let start = searched
         let end = bytes.withUnsafeBufferPointer { finder.end(in: UnsafeBufferPointer(rebasing: $0[start...])) }
         searched = bytes.count
@@ -83,6 +87,7 @@ struct JSONChunks: Sendable {
     /// Goes on behind what has been read.
     mutating func advance(to end: Int) {
         finder = nil
+        exhausted = -1
         consumed = end
     }
 
