@@ -177,7 +177,7 @@ extension OfflineODataProvider {
                 else { continue }
                 let failure = QueuedRequest.Failure(
                     status: nil, code: QueuedRequest.Failure.expired,
-                    message: "The change waited longer than \(Int(age)) seconds.", at: at)
+                    message: "The change waited longer than \(Int(max(age, 0))) seconds.", at: at)
                 try outcomes.fail(request, .refused, failure, in: database)
                 expired.append(request.id)
             }

@@ -141,12 +141,13 @@ private struct ContainedChanges {
     private var before: BeforeImages { BeforeImages(snapshots: queue.snapshots) }
 
     /// The changed row of an entity, one deleted here included; `nil` where it was not changed. What was made here and has the
-    /// key for a temporary one gives way.
+    /// key for a temporary one gives way, and what was made here behind the deletion of that with its key is another one.
     func row(_ entity: Entity, _ loader: BulkLoader) throws -> Int64? {
         // What an entity contains once, without a key, cannot be changed here.
         guard let key = entity.key else { return nil }
         if let rowID = try loader.find(key, parent: parent) {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
+            if let former = try queue.predecessor(of: rowID, in: table.set, in: database) { return former }
             if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
         }
         return try before.deletedRows(of: table, in: database)[key]?.first { rowID in

@@ -210,10 +210,12 @@ struct RowApplier {
     }
 
     /// The row of a service's entity, when it has local changes, one deleted here included. What was made here and has the key
-    /// for a temporary one is another entity, which gives way.
+    /// for a temporary one is another entity, which gives way; what was made here behind the deletion of that with its key is
+    /// another one too.
     private mutating func changedRow(_ key: EntityKey) throws -> Int64? {
         if let rowID = try loader.find(key) {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
+            if let former = try queue.predecessor(of: rowID, in: table.set, in: database) { return former }
             if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
             deletedRows = nil
         }

@@ -112,6 +112,13 @@ struct DeletionShelf {
 
     // MARK: Giving back
 
+    /// Whether nothing went with a row.
+    func isEmpty(set: String, rowID: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT NOT EXISTS(SELECT 1 FROM outpost_shelf WHERE entity_set = ? AND row_id = ?)",
+            arguments: [set, rowID]) ?? true
+    }
+
     /// Puts back what went with a row that is there again, beneath what was changed of its relations since.
     ///
     /// - Returns: the requests that came back into the queue.

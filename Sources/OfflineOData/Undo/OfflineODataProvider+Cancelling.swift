@@ -62,17 +62,24 @@ struct Cancelling {
     }
 
     func cancel(_ request: QueuedRequest, in database: Database) throws {
+        try undo.work(off: remove(request, in: database), in: database)
+    }
+
+    /// Takes a request out.
+    ///
+    /// - Returns: what is to be done then.
+    private func remove(_ request: QueuedRequest, in database: Database) throws -> [Undo.Step] {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
-        guard request.isOfRow else { return try undo.undoBesideRows(request, in: database) }
-        guard let table = mapping.tables[request.entitySet] else { return }
+        guard request.isOfRow else { return try undo.takeBesideRows(request, in: database) }
+        guard let table = mapping.tables[request.entitySet] else { return [] }
         let rest = try others(besides: request, in: database)
         if request.kind == .create || rest.isEmpty {
             if let sent = rest.first(where: { $0.state == .sending }) {
                 throw OfflineError.alreadySent(request: sent.id)
             }
             // Its relations are changes of their own, unless there is nothing that they could be of.
-            return try undo.undo(
-                set: request.entitySet, rowID: request.rowID, keepsRelations: request.kind != .create, in: database)
+            let row = RowReference(set: request.entitySet, rowID: request.rowID)
+            return [.row(row, parent: nil, keepsRelations: request.kind != .create)]
         }
         try queue.remove(request.id, in: database)
         if let next = rest.first(where: { $0.id > request.id && $0.isAbout(sameVersionAs: request) }), next.etag == nil,
@@ -88,7 +95,8 @@ struct Cancelling {
         if request.kind == .delete {
             // Who has got its key meanwhile must be gone before it comes back.
             try undo.undoDependents(of: [request], leaving: rest, in: database)
-            return try restore(request, beside: rest, table, in: database)
+            try restore(request, beside: rest, table, in: database)
+            return []
         }
         if request.kind == .update {
             try show(
@@ -97,13 +105,15 @@ struct Cancelling {
             // Others may wait to be sent before and after it.
             try StreamTable.remove(stream, in: database)
         }
-        try undo.undoDependents(of: [request], leaving: rest, in: database)
+        return [.dependents(try undo.dependents(of: [request], leaving: rest, in: database))]
     }
 
     /// Takes what a creation or an update makes of some properties out of it, and out of the row. The request goes where it is of
     /// no use without: an update of nothing else, and the creation of what cannot be without any of them.
-    func takeOut(_ names: Set<String>, of request: QueuedRequest, in database: Database) throws {
-        guard let table = mapping.tables[request.entitySet] else { return }
+    ///
+    /// - Returns: what is to be done then.
+    func takeOut(_ names: Set<String>, of request: QueuedRequest, in database: Database) throws -> [Undo.Step] {
+        guard let table = mapping.tables[request.entitySet] else { return [] }
         let changes = request.changes
         let keys = Set(changes.shape.key.map(\.path))
         let isCreation = request.kind == .create
@@ -113,7 +123,7 @@ struct Cancelling {
         let hasOthers =
             changes.shape.properties.contains { changes[$0.name] != nil && !taken.contains($0.name) }
             || !changes.dynamicProperties.isEmpty
-        guard !taken.isEmpty, isCreation || hasOthers else { return try cancel(request, in: database) }
+        guard !taken.isEmpty, isCreation || hasOthers else { return try remove(request, in: database) }
         var former = Entity(shape: changes.shape)
         for name in taken { former[name] = isCreation ? ODataValue.null : request.base?[name] }
         let rest = try others(besides: request, in: database)
@@ -123,9 +133,9 @@ struct Cancelling {
             base: request.base?.only(where: { !taken.contains($0) }), in: database)
         try put(former, of: taken, into: rest.filter { $0.id > request.id }, in: database)
         try show(taken, as: former, without: request, beside: rest, table, in: database)
-        try undo.undoTakers(of: taken, from: request, leaving: rest, in: database)
         let text = "\(request.entityText): \(taken.sorted().joined(separator: ", "))"
         try Events.add("undone", text, undo.environment, in: database)
+        return [.takers(try undo.takers(of: taken, from: request, leaving: rest, in: database))]
     }
 
     /// The other requests of the row that a request changes.

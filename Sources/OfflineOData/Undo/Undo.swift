@@ -19,6 +19,19 @@ struct Undo {
         dependencies = QueueDependencies(queue: queue)
     }
 
+    /// One step of taking changes back. What waits for them can be as long a chain as there are requests: it is worked off
+    /// step by step, since a call within a call for each of them would end on the stack of a thread.
+    enum Step {
+        /// The requests of a row go.
+        case row(RowReference, parent: Int64?, keepsRelations: Bool)
+        /// The row becomes what the back end has, behind all that waited for its requests.
+        case restoration(RowReference, parent: Int64?, requests: [QueuedRequest])
+        /// What waited for requests that are gone.
+        case dependents(Dependents)
+        /// What was to get foreign keys that stay where they are.
+        case takers(Takers)
+    }
+
     /// Removes every queued and archived request of a row and restores what the back end has; what waited for one of them
     /// is taken back too, as far as it cannot be without.
     ///
@@ -29,15 +42,69 @@ struct Undo {
     func undo(
         set: String, rowID: Int64, parent: Int64? = nil, keepsRelations: Bool = false, in database: Database
     ) throws {
-        guard let table = mapping.tables[set] else { throw OfflineError.unknown(kind: "entity set", name: set) }
-        let requests = try queue.requests(set: set, rowID: rowID, in: database)
+        try work(
+            off: [.row(RowReference(set: set, rowID: rowID), parent: parent, keepsRelations: keepsRelations)],
+            in: database)
+    }
+
+    /// Takes a request back that changes no row: a relation, a call.
+    func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
+        try work(off: takeBesideRows(request, in: database), in: database)
+    }
+
+    /// Takes steps, the last one first, and whatever each one says is to be done before the others.
+    func work(off steps: [Step], in database: Database) throws {
+        var open = steps
+        while let step = open.popLast() {
+            switch step {
+            case .row(let row, let parent, let keepsRelations):
+                open += try removeRequests(of: row, parent: parent, keepsRelations: keepsRelations, in: database)
+            case .restoration(let row, let parent, let requests):
+                try restore(row, parent: parent, without: requests, in: database)
+            case .dependents(let dependents): open += try takeBack(dependents, in: database)
+            case .takers(let takers): open += try takeBack(takers, in: database)
+            }
+        }
+    }
+
+    /// Removes a request that changes no row.
+    ///
+    /// - Returns: what is to be done then.
+    func takeBesideRows(_ request: QueuedRequest, in database: Database) throws -> [Step] {
+        try Relations(mapping: mapping).remove(request, queue, in: database)
+        return [.dependents(try dependents(of: [request], in: database))]
+    }
+
+    private func table(of row: RowReference) throws -> TableStorage {
+        guard let table = mapping.tables[row.set] else {
+            throw OfflineError.unknown(kind: "entity set", name: row.set)
+        }
+        return table
+    }
+
+    private func removeRequests(
+        of row: RowReference, parent: Int64?, keepsRelations: Bool, in database: Database
+    ) throws -> [Step] {
+        _ = try table(of: row)
+        let requests = try queue.requests(set: row.set, rowID: row.rowID, in: database)
         for request in requests { try queue.remove(request.id, in: database) }
-        for link in try keepsRelations ? [] : queue.links(set: set, rowID: rowID, in: database) {
+        for link in try keepsRelations ? [] : queue.links(set: row.set, rowID: row.rowID, in: database) {
             guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
-        try StreamTable.removeLocal(set: set, rowID: rowID, in: database)
-        try undoDependents(of: requests, in: database)
+        try StreamTable.removeLocal(set: row.set, rowID: row.rowID, in: database)
+        return [
+            .restoration(row, parent: parent, requests: requests),
+            .dependents(try dependents(of: requests, in: database)),
+        ]
+    }
+
+    /// Makes of a row what the back end has: it goes where that has none.
+    private func restore(
+        _ row: RowReference, parent: Int64?, without requests: [QueuedRequest], in database: Database
+    ) throws {
+        let table = try table(of: row)
+        let (set, rowID) = (row.set, row.rowID)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         let shelf = DeletionShelf(mapping: mapping)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
@@ -75,11 +142,5 @@ struct Undo {
     /// What requests change although nobody knows what it was: it was not loaded then.
     private func unknown(in former: Entity, of requests: [QueuedRequest]) -> Set<String> {
         requests.reduce(into: []) { $0.formUnion($1.changes.loadedProperties.filter { former[$0] == nil }) }
-    }
-
-    /// Takes a request back that changes no row: a relation, a call.
-    func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
-        try Relations(mapping: mapping).remove(request, queue, in: database)
-        try undoDependents(of: [request], in: database)
     }
 }

@@ -51,7 +51,7 @@ struct KeyRewriter {
 
     /// What refers to an entity under a key.
     private enum Reach {
-        /// Whatever has the key.
+        /// Whatever has the key, but for what a download has brought with it.
         case all
         /// What was made here to refer to it, and waits for its creation.
         case waiting
@@ -132,6 +132,10 @@ struct KeyRewriter {
         // It may be another one that was made here, under a number that the service has given now.
         if !isDeleted, try giveWay(twin, to: key, table, in: database) { return nil }
         if !isDeleted, try isSuccessor(twin, of: rowID, table, in: database) { return nil }
+        let shelf = DeletionShelf(mapping: mapping)
+        // What went with it goes with the row that stays from now on, once it is there again with both.
+        let isBack = try isDeleted && !shelf.isEmpty(set: table.set, rowID: twin, in: database)
+        if isBack { try bringBack(twin, loader, table, in: database) }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? changed?.owner ?? 0
         let current = try loader.read(twin)
@@ -145,12 +149,26 @@ struct KeyRewriter {
             arguments: [rowID, table.set, twin])
         try moveRelated(from: twin, to: rowID, table, in: database)
         try loader.delete(twin)
+        if isBack, try Rows.owner(table, rowID: rowID, in: database) == nil {
+            try bringBack(rowID, loader, table, in: database)
+        }
         try Rows.setOwner(owner, table, rowID: rowID, in: database)
         try database.execute(
             sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
         if isDeleted { try delete(rowID, table, in: database) }
         return version
+    }
+
+    /// Lets a row that was deleted here be there again, with what went with it.
+    private func bringBack(
+        _ rowID: Int64, _ loader: BulkLoader, _ table: TableStorage, in database: Database
+    ) throws {
+        let image = try BeforeImages(snapshots: queue.snapshots).image(
+            set: table.set, rowID: rowID, shape: table.shape, in: database)
+        guard let image, let entity = image.entity else { return }
+        try loader.restore(rowID, entity, owner: image.owner)
+        try DeletionShelf(mapping: mapping).restore(set: table.set, rowID: rowID, in: database)
     }
 
     /// Whether an entity was made here under the key of another one, which was made and deleted here before: it is created once
@@ -174,6 +192,10 @@ struct KeyRewriter {
         guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
         let shelf = DeletionShelf(mapping: mapping)
         try shelf.clear(rowID, table, queue, BeforeImages(snapshots: queue.snapshots), in: database)
+        for link in try queue.links(set: table.set, rowID: rowID, in: database) where link.state != .sending {
+            // As where it was deleted: the service takes relations away with the entity.
+            try Relations(mapping: mapping).remove(link, queue, in: database)
+        }
         try BulkLoader(set: table.set, mapping: mapping, in: database).delete(rowID)
     }
 
@@ -248,13 +270,30 @@ struct KeyRewriter {
                 // Which rows those are is known by the requests, as they still are.
                 let rows =
                     switch reach {
-                    case .all: Set<Int64>?.none
+                    case .all: try rows(of: table, madeWith: oldValues, in: database)
                     case .waiting: Set(try queue.dependents(on: earlier, ofSet: table.set, in: database).map(\.rowID))
                     }
                 try rewriteRequests(table, from: oldValues, to: newValues, behind: earlier, only: rows, in: database)
                 try rewriteRows(table, from: oldValues, to: newValues, reaching: reach, only: rows, in: database)
             }
         }
+    }
+
+    /// The rows that refer to an entity which was made here: not what the service has sent with a temporary number that it means
+    /// something else by.
+    ///
+    /// - Returns: `nil` for all that have the values, as it nearly always is.
+    private func rows(
+        of table: TableStorage, madeWith values: [String: ODataValue], in database: Database
+    ) throws -> Set<Int64>? {
+        let all = try Rows.all(table, values, in: database)
+        let theirs = try all.filter { rowID in
+            guard let owner = try Rows.owner(table, rowID: rowID, in: database), owner != 0 else { return false }
+            return try !queue.requests(set: table.set, rowID: rowID, in: database).contains { request in
+                request.kind == .create || values.allSatisfy { request.changes[$0.key] == $0.value }
+            }
+        }
+        return theirs.isEmpty ? nil : Set(all).subtracting(theirs)
     }
 
     /// What the entities of a table, those of derived types too, refer to others by.

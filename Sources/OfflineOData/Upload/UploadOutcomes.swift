@@ -60,9 +60,10 @@ struct UploadOutcomes: Sendable {
         }
         if request.kind == .create, request.options.removesCreatedEntity, rest.isEmpty,
             try Containment(mapping: mapping).requests(within: request.rowID, table, queue, in: database)
-                .allSatisfy(\.isWithoutPlace), try !isNamed(request, in: database)
+                .allSatisfy(\.isWithoutPlace), try !isNamed(request, in: database),
+            try (twin ?? image(of: request, table, in: database))?.entity == nil
         {
-            // The service will send its own, under whatever key. Relations that wait are still sent.
+            // The service will send its own, under whatever key, as it has not done yet. Relations that wait are still sent.
             try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
                 of: request, table, to: theirs?.key ?? request.key, in: database)
             try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
@@ -70,8 +71,7 @@ struct UploadOutcomes: Sendable {
             return
         }
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
-        let known =
-            try twin ?? before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
+        let known = try twin ?? image(of: request, table, in: database)
         var accepted = known?.entity ?? Entity(shape: request.changes.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
@@ -105,6 +105,13 @@ struct UploadOutcomes: Sendable {
         }
         try keep(accepted, table, rowID: request.rowID, beneath: rest, owner: known?.owner ?? 0, in: database)
         try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+    }
+
+    /// The back-end version of what a request changes.
+    private func image(
+        of request: QueuedRequest, _ table: TableStorage, in database: Database
+    ) throws -> BeforeImages.Image? {
+        try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
     }
 
     /// Whether a call or a header field that waits names what a request has created: only its row can tell them the key that

@@ -187,6 +187,24 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("it stays where a download has brought it before the answer to its making", arguments: [true, false])
+    func removedAfterDownload(isNamedHere: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let made: (String, [String: ODataValue]) =
+            isNamedHere
+            ? ("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
+            : ("Categories", ["Name": "First"])
+        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create(made.0, made.1)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        await shop.wire.mend()
+        try await store.download()
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test("deleting what was made here and never sent takes its making back, where that is asked for")
     func undoneCreation() async throws {
         let shop = try await Shop()

@@ -361,6 +361,50 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
     }
 
+    @Test("comes back, with its changes, when the deletion of what a download had brought is taken back")
+    func deletedTwin() async throws {
+        let studio = try await Studio()
+        let gateway = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard request.method == .delete else { return nil }
+                throw ODataError(status: 403, code: "No", message: "It stays.")
+            })
+        let store = try await OfflineODataProvider.create(
+            at: studio.directory.appendingPathComponent("twin").path, protection: .unencrypted,
+            serviceRoot: "http://studio.test/", remote: gateway,
+            queries: [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")])
+        try await store.download()
+        try await store.create("Albums", ["Name": "Autumn"])
+        await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        await #expect(throws: (any Error).self) { try await store.upload() }
+        await studio.wire.mend()
+        let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))
+        for number in [1, 2] {
+            _ = try await studio.service.execute(
+                ODataRequest(
+                    .create, try ODataURL(parsing: "Albums(3)/Pages"),
+                    body: .entity(Entity(shape: shape, ["Number": .integer(Int64(number)), "Title": "Theirs"]))))
+        }
+        try await studio.link("Albums(3)/Tags", to: "Tags(1)")
+        try await store.download()
+        try await change(.update, "Albums(3)/Pages(1)", ["Title": "Mine"], store)
+        _ = try await store.execute(
+            ODataRequest(.create, try ODataURL(parsing: "Albums(3)/Tags/$ref"), body: .reference("Tags(2)")))
+        try await store.delete("Albums(3)")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.create])
+        #expect(report.failed.map(\.kind) == [.delete])
+        try await store.discard()
+        #expect(try await pages(store, of: 3) == ["Mine", "Theirs"])
+        #expect(try await store.rows("Albums(3)/Tags?$orderby=ID").map { $0["ID"] } == [1, 2])
+        #expect(try await store.status().pending.count == 2)
+        #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+        #expect(try await pages(studio.service, of: 3) == ["Mine", "Theirs"])
+        #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
+        #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
+    }
+
     @Test("comes back in the error archive, where the service has lost its place for it meanwhile")
     func changedModel() async throws {
         let studio = try await Studio()

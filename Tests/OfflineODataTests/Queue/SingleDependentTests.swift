@@ -298,6 +298,22 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 2) == [1])
     }
 
+    @Test("Who waits for a giver whose later change needs what is made together with it goes with all of these")
+    func laterGiverInCircle() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.transaction { changes in
+            try changes.update("Notes(2)", ["AlbumID": 1])
+            try changes.create("Albums", ["Name": "Autumn"])
+        }
+        try await store.update("Notes(1)", ["AlbumID": -1])
+        try await store.cancel([try #require(try await store.status().pending.first).id])
+        #expect(try await sent(store).count == 3)
+        #expect(try await store.status().pending.isEmpty)
+        #expect(try await notes(studio.service, of: 1) == [2])
+        #expect(try await notes(studio.service, of: 3) == [1])
+    }
+
     @Test("Two that were to change places both stay where they are")
     func swapTakenBack() async throws {
         let (_, store) = try await clone()

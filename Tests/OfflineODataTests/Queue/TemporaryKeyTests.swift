@@ -53,6 +53,30 @@ struct TemporaryKeyTests {
         }
     }
 
+    @Test(
+        "What a download brings that refers to an entity with that key goes on to do so, whether or not it is there",
+        arguments: [false, true])
+    func laterReference(isChangedHere: Bool) async throws {
+        let depot = try await Depot()
+        try await depot.service.change(.create, "Papers", "Letter", ["ID": 2, "Text": "Dear", "HeaderID": 1])
+        let store = try await depot.clone()
+        #expect(try await store.create("Headers", ["Title": "ours"])?["ID"] == -1)
+        try await store.change(.create, "Papers", "Letter", ["ID": 3, "Text": "Dear", "HeaderID": -1])
+        try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
+        if isChangedHere { try await store.change(.update, "Papers(2)", "Letter", ["HeaderID": -1]) }
+        try await store.download()
+        if isChangedHere { try await store.change(.update, "Papers(1)", "Letter", ["Text": "Dearest"]) }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        let ours = try #require(try await depot.service.rows("Headers?$filter=Title eq 'ours'").first?["ID"])
+        let expected: [ODataValue?] = [-1, isChangedHere ? ours : 1, ours]
+        for provider in [depot.service, store] as [any ODataProvider] {
+            #expect(try await provider.rows("Papers?$orderby=ID").map { $0["HeaderID"] } == expected)
+        }
+        try await store.download()
+        #expect(try await store.rows("Papers?$orderby=ID").map { $0["HeaderID"] } == expected)
+    }
+
     @Test("So do entities that another one contains")
     func contained() async throws {
         let depot = try await Depot()

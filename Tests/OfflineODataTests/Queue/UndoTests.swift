@@ -121,6 +121,67 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
+    @Test(
+        "of a deletion brings back what a download has brought since, also where the key has gone to another entity",
+        arguments: ["undo", "discard", "server wins", "upload"])
+    func deletedChangedAndMadeAgain(way: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+        try await store.delete(line)
+        try await store.create(
+            "Order_Lines",
+            [
+                "OrderID": 1003, "LineNumber": 1, "ProductID": 1, "Quantity": 5, "Price": .decimal(ODataDecimal(1)),
+            ])
+        try await store.update("Products(1)", ["Stock": 5])
+        try await shop.sql("UPDATE \"Order Lines\" SET Quantity = 99 WHERE OrderID = 1003 AND LineNumber = 1")
+        try await store.download()
+        #expect(try await store.rows(line).map { $0["Quantity"] } == [5])
+        switch way {
+        case "undo":
+            #expect(try await undo(store, line) == 1)
+            let left = try await store.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1")
+            #expect(left == [], "what was made behind the deletion")
+            try await store.undoAll()
+        case "discard":
+            let report = try await store.upload(options: UploadOptions(conflictPolicy: .fail))
+            #expect(report.failed.map(\.kind) == [.delete])
+            #expect(report.accepted.map(\.entityText) == ["Products(1)"])
+            try await store.discard()
+        case "server wins":
+            let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+            #expect(report.accepted.map(\.entityText) == ["Products(1)"])
+        default:
+            let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+            #expect(report.failed.map(\.description) == [])
+            #expect(report.accepted.count == 3)
+        }
+        #expect(try await store.rows(line).map { $0["Quantity"] } == [way == "upload" ? 5 : 99])
+        try await store.sync()
+        #expect(try await store.status().pending.isEmpty)
+        try await shop.expectEqual(store)
+    }
+
+    @Test("reaches as far as a chain of entities does that refer to each other", .timeLimit(.minutes(10)))
+    func longChain() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone([DefiningQuery(entitySet: "Employees")])
+        let count = 1500
+        try await store.transaction { changes in
+            for number in 1...count {
+                var employee: [String: ODataValue] = [
+                    "Name": .string("E\(number)"), "HiredOn": .date(ODataDate(daysSinceEpoch: 20_000)),
+                ]
+                if number > 1 { employee["ReportsTo"] = .integer(Int64(1 - number)) }
+                try changes.create("Employees", employee)
+            }
+        }
+        #expect(try await store.undo([ODataURL(parsing: "Employees(-1)")], withAllOthers: true) == 1)
+        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.rows("Employees").count == shop.database.rows("Employees").count)
+    }
+
     @Test("of all that was made together goes through", arguments: ["undo", "cancel"])
     func wholeChangeSet(way: String) async throws {
         let shop = try await Shop()

@@ -44,13 +44,16 @@ extension QueueTable {
 
     /// Takes a request, with its own change set where it is in one, into the change set that waits for it, where it waits for
     /// that: one of its requests for it, and it for another one.
-    func takeIntoCircle(_ id: Int64, in database: Database) throws {
+    ///
+    /// - Returns: what is in that change set now and was not before.
+    @discardableResult
+    func takeIntoCircle(_ id: Int64, in database: Database) throws -> [Int64] {
         let waits = try Waits(in: database)
         let circle = waits.circle(through: [id])
-        guard let name = waits.changeSets.filter({ !circle.isDisjoint(with: $0.value) }).keys.min() else { return }
-        for other in circle where !(waits.changeSets[name]?.contains(other) ?? false) {
-            try setChangeSet(name, of: other, in: database)
-        }
+        guard let name = waits.changeSets.filter({ !circle.isDisjoint(with: $0.value) }).keys.min() else { return [] }
+        let others = circle.subtracting(waits.changeSets[name] ?? []).sorted()
+        for other in others { try setChangeSet(name, of: other, in: database) }
+        return others
     }
 
     /// What waits for what: what is in a change set waits for all that the others in it wait for.

@@ -261,6 +261,24 @@ struct QueueTable {
             .filter { $0.key == key && $0.detail.parentRow == parent }.map(\.id)
     }
 
+    /// The row of what was deleted here before something else was made here with its key, be that several times: what the
+    /// service has under the key is the first of them, as long as the deletion waits.
+    ///
+    /// - Parameter rowID: the row that has the key.
+    /// - Returns: `nil` where it is the first one.
+    func predecessor(of rowID: Int64, in set: String, in database: Database) throws -> Int64? {
+        var found: Int64?
+        while let creation = try requests(set: set, rowID: found ?? rowID, in: database).first,
+            creation.kind == .create,
+            let deletion = try creation.dependsOn.filter({ $0 < creation.id })
+                .compactMap({ try request($0, in: database) })
+                .first(where: { $0.kind == .delete && $0.entitySet == set && $0.key == creation.key })
+        {
+            found = deletion.rowID
+        }
+        return found
+    }
+
     func remove(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
     }
