@@ -131,6 +131,8 @@ struct QueueFolding {
             try dependencies.remove(later.id, replacingBy: earlier.id, in: database)
             return .one(earlier.id)
         case (.update, .delete):
+            // Who was to get what the update gives up gets it from the deletion, unless that needs them.
+            guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
             // The delete is guarded by the version that the update was made of.
             try queue.setETag(earlier.etag, of: later.id, in: database)
             if let base = later.base, earlier.base != nil {
@@ -139,7 +141,7 @@ struct QueueFolding {
                     base: earlier.base(beneath: base), in: database)
             }
             try dependencies.set(needed.union(neededBefore), of: later.id, in: database)
-            try dependencies.remove(earlier.id, in: database)
+            try dependencies.remove(earlier.id, replacingBy: later.id, in: database)
             return .one(later.id)
         case (.create, .delete):
             // What others refer to must be made first, whatever becomes of it.

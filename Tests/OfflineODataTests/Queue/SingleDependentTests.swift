@@ -314,6 +314,17 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 3) == [1])
     }
 
+    @Test("Who waits for a giver that is deleted in the end waits for the deletion, where both are one request")
+    func deletedGiver() async throws {
+        let (studio, store) = try await clone()
+        try await store.update("Notes(1)", ["AlbumID": .null])
+        try await store.update("Notes(2)", ["AlbumID": 1])
+        try await store.delete("Notes(1)")
+        let report = try await store.upload(options: UploadOptions(foldsRequests: true))
+        #expect(report.accepted.map(\.kind) == [.delete, .update])
+        #expect(try await notes(studio.service, of: 1) == [2])
+    }
+
     @Test("Two that were to change places both stay where they are")
     func swapTakenBack() async throws {
         let (_, store) = try await clone()
