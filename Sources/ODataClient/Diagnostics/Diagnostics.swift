@@ -25,7 +25,7 @@ public struct Diagnostics: Sendable {
         /// A line per request and per response: method, path without query, status, bytes, time.
         case low
         /// The query and the header fields too; what is secret is left out, as are the values of the fields that an app adds to
-        /// each request.
+        /// each request or to one, unless they only say how the answer is to look.
         case medium
         /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes; what is known to be secret is left
         /// out of them as well.

@@ -288,12 +288,14 @@ public final class ODataClient: ODataProvider {
     private func exchange(
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
+        let request = try withoutSecrets(request)
         let encoder = RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model))
         let (message, body) = try encoder.encode(request)
         let recorder = recorder(message)
         var id: String?
         do {
-            let (response, stream, sentID) = try await send(message, body: body, options, recorder)
+            let (response, stream, sentID) = try await send(
+                message, body: body, options, recorder, secrets: request.headers.keys.filter(Self.maySayWhoAsks))
             id = sentID
             let decoder = ResponseDecoder(
                 serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize)
@@ -320,11 +322,28 @@ public final class ODataClient: ODataProvider {
         }
     }
 
+    /// The request as it may be sent: a link may lead anywhere, and what an app adds to a request may be a key.
+    private func withoutSecrets(_ request: ODataRequest) throws(TransportError) -> ODataRequest {
+        guard let link = request.link, !request.headers.isEmpty,
+            !serviceRoot.isSameOrigin(try serviceRoot.request(.get, url: serviceRoot.url(for: link)))
+        else { return request }
+        var request = request
+        request.headers = request.headers.filter { !Self.maySayWhoAsks($0.key) }
+        return request
+    }
+
+    private static func maySayWhoAsks(_ field: String) -> Bool {
+        HTTPField.Name(field).map { !HTTPField.Name.harmless.contains($0) } ?? true
+    }
+
     // MARK: Messages
 
     /// Sends a message as one of this session: who asks, in which language, within which trace.
+    ///
+    /// - Parameter secrets: the fields that an app added to the request, whose values no log shows.
     private func send(
-        _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?
+        _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?,
+        secrets: [String] = []
     ) async throws -> (HTTPResponse, ByteStream, id: String?) {
         let started = ContinuousClock.now
         var message = message
@@ -335,7 +354,7 @@ public final class ODataClient: ODataProvider {
         let isOwn = serviceRoot.isSameOrigin(message)
         let canRepeat = body?.isRepeatable ?? true
         if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchHead) }
-        var (response, stream) = try await transmit(message, body, options, started, recorder, id)
+        var (response, stream) = try await transmit(message, body, options, started, recorder, id, secrets)
         if isOwn {
             await csrf.take(response, to: message)
             if canRepeat, csrf.wantsToken(response, to: message) {
@@ -346,7 +365,7 @@ public final class ODataClient: ODataProvider {
                 if let token = try await csrf.renewed(after: message, fetch: fetchHead) {
                     message.headerFields[csrf.name] = token
                     (response, stream) = try await transmit(
-                        message, body?.fromStart(), options, started, recorder, id)
+                        message, body?.fromStart(), options, started, recorder, id, secrets)
                 }
             }
         }
@@ -355,12 +374,12 @@ public final class ODataClient: ODataProvider {
 
     private func transmit(
         _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions,
-        _ started: ContinuousClock.Instant, _ recorder: ExchangeRecorder?, _ id: String?
+        _ started: ContinuousClock.Instant, _ recorder: ExchangeRecorder?, _ id: String?, _ secrets: [String]
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
         return try await diagnostics.traced(message) { message in
             // What an app adds to each request may be a key, whatever its name.
-            await diagnostics.log(message, body: body, id: id, secrets: configuration.headers.keys)
+            await diagnostics.log(message, body: body, id: id, secrets: configuration.headers.keys + secrets)
             let handed = ContinuousClock.now
             options.departure?.handOver()
             guard let recorder else {

@@ -20,11 +20,6 @@ public struct RedirectingTransport: HTTPTransport {
 
     /// The most redirects that are followed for one request.
     public static let maxRedirects = 10
-    /// The fields that may go along to another origin.
-    private static let harmless: Set<HTTPField.Name> = [
-        .accept, .acceptEncoding, .acceptLanguage, .odataVersion, .odataMaxVersion, .dataServiceVersion, .prefer,
-        .userAgent, .range, .contentType,
-    ]
 
     private let base: any HTTPTransport
     private let policy: Policy
@@ -83,7 +78,7 @@ public struct RedirectingTransport: HTTPTransport {
         if new != old {
             // A change may not be sent to whoever the service names.
             guard policy == .anyOrigin, isReading, new.isSecure || !old.isSecure else { return nil }
-            next.headerFields = HTTPFields(next.headerFields.filter { Self.harmless.contains($0.name) })
+            next.headerFields = HTTPFields(next.headerFields.filter { HTTPField.Name.harmless.contains($0.name) })
         }
         return (next, body)
     }

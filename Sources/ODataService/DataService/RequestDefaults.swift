@@ -3,7 +3,8 @@ import ODataQuery
 
 /// What goes with every request of a ``DataService``, unless the request says otherwise.
 public struct RequestDefaults: Hashable, Sendable {
-    /// Header fields. Providers without a wire ignore them.
+    /// Header fields. Providers without a wire ignore them. Where a link leads to another origin than the service's, those
+    /// that only say how the answer is to look go along.
     public var headers: [String: String]
     /// Custom query options (OData URL Conventions 4.01, 5.2), added to URLs that are not links of the service.
     public var options: [QueryOptions.CustomOption]
@@ -46,7 +47,7 @@ public struct RequestDefaults: Hashable, Sendable {
 }
 
 extension DataService {
-    /// The same service with a header field for every request.
+    /// The same service with a header field for every request to the service's own origin; see ``RequestDefaults/headers``.
     ///
     /// ```swift
     /// let traced = service.header("X-Tenant", "blue")

@@ -39,7 +39,8 @@ public struct ODataRequest: Sendable {
     public var isUnidentified = false
     /// The encoding that the caller wants collections in; `nil` for decoded entities.
     public var format: ResponseFormat?
-    /// Further header fields, passed through by online providers.
+    /// Further header fields, passed through by online providers: to the service's own origin, and to another one that
+    /// ``link`` leads to only as far as they say how the answer is to look.
     public var headers: [String: String]
     /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.6).
     public var isolation: Isolation?

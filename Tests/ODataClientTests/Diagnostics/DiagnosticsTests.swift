@@ -69,7 +69,7 @@ import Testing
             serviceRoot: WireScript.root, transport: transport,
             authentication: .bearer { "secrettoken" }, configuration: configuration)
         let service = DataService(client).header("Authorization", "Bearer secretheader")
-            .option("access_token", "secretoption")
+            .header("X-Quiet", "secretrequest").option("access_token", "secretoption")
         _ = try? await service.entities(Query("Orders").filter(.property("City") == "Graz"))
         var order = try await ShopMetadata.entity(["ID": 1], of: client)
         order.markUnchanged()

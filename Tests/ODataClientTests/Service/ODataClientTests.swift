@@ -44,6 +44,44 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.sent.map { $0[key] } == ["topsecret", "topsecret", nil])
     }
 
+    @Test(arguments: ["X-Api-Key", "Authorization", "Cookie"])
+    func `fields of a data service go to the service alone, wherever a link leads`(field: String) async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, number in
+            if sent.line.contains("Photos") || sent.line.contains("bytes") {
+                return .init(fields: ["Content-Type": "image/png"], body: "png")
+            }
+            let next = number == 0 ? ",\"@odata.nextLink\":\"http://elsewhere.test/Orders\"" : ""
+            return .json("{\"@odata.context\":\"\(WireScript.root)$metadata#Orders\",\"value\":[]\(next)}")
+        }
+        let client = try transport.client()
+        let service = DataService(client).header(field, "topsecret").header("Accept-Language", "de")
+        _ = try await service.entities("Orders")
+        var photo = try await ShopMetadata.entity(["ID": 1], set: "Photos", of: client)
+        _ = try await service.media(of: photo)
+        photo.control.mediaReadLink = "https://elsewhere.test/bytes"
+        _ = try await service.media(of: photo)
+        #expect(
+            transport.sent.map { $0.message.authority } == [
+                "service.test", "elsewhere.test", "service.test", "elsewhere.test",
+            ])
+        #expect(transport.sent.map { $0[field] } == ["topsecret", nil, "topsecret", nil])
+        #expect(transport.sent.allSatisfy { $0["Accept-Language"] == "de" && $0["Accept"] != nil })
+    }
+
+    @Test func `a range goes along with the link to a stream at another origin`() async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
+            .init(fields: ["Content-Type": "image/png"], body: "png")
+        }
+        var request = ODataRequest(following: "https://elsewhere.test/bytes")
+        request.url = ODataURL(path: ResourcePath([.value]))
+        request.headers = ["Range": "bytes=3-", "If-Range": "\"1\"", "X-Api-Key": "topsecret"]
+        request.ifMatch = "\"1\""
+        _ = try await transport.client().execute(request)
+        let sent = try #require(transport.sent.first)
+        #expect(sent["Range"] == "bytes=3-" && sent["If-Range"] == "\"1\"" && sent["If-Match"] == "\"1\"")
+        #expect(sent["X-Api-Key"] == nil)
+    }
+
     private static let root = "http://service.test/shop/"
 
     private func joined(
