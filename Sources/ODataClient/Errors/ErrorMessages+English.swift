@@ -55,6 +55,7 @@ private let ownWords: [String: String] = [
     "metadata.refused": "{url} refused to give its metadata: {reason}",
     "request.unsupported-by-service": "The service does not support {feature} {property}, as its metadata says.",
     "request.unexpected-answer": "{reason}",
+    "request.answered-later": "{reason}",
     "request.unknown-type": "{reason}",
     "request.generated-metadata": "{reason}",
     "request.unknown-set": "{reason}",

@@ -52,6 +52,7 @@ let german: [String: String] = [
     "metadata.invalid": "Die Metadaten von {url} sind nicht lesbar: {reason}",
     "metadata.refused": "{url} gibt seine Metadaten nicht her: {reason}",
     "request.unsupported-by-service": "Der Dienst kann {feature} {property} nicht, wie seine Metadaten sagen.",
+    "request.answered-later": "Der Dienst hat die Anfrage angenommen und antwortet später; nicht noch einmal senden.",
     "oauth.sign-in-again": "Die Anmeldung ist abgelaufen.",
     "oauth.denied": "Die Anmeldung wurde abgelehnt.",
     "oauth.state-mismatch": "Die Antwort auf die Anmeldung gehört zu einer anderen Anfrage.",

@@ -5,7 +5,9 @@ extension DataService {
     /// Creates an entity (OData Protocol 4.01, 11.4.2).
     ///
     /// - Parameter set: the set; may be left out where the type is in a single one.
-    /// - Returns: the entity as the service has it, read again where the service does not return it.
+    /// - Returns: the entity as the service has it, read again where the service does not return it; as it was sent where
+    ///   it cannot be read, since it is created all the same.
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` where the service has not created it yet.
     @discardableResult
     public func create(_ entity: Entity, in set: String? = nil) async throws -> Entity {
         let set = try await self.set(of: entity.shape.name, named: set)
@@ -22,20 +24,21 @@ extension DataService {
 
     /// What a request creates, read again where the answer does not hold it.
     func created(_ request: ODataRequest, from entity: Entity) async throws -> Entity {
-        try await created(entity, try await send(request))
+        await created(entity, try await answer(to: request))
     }
 
     /// What a creation gave: the body, else what its address leads to, else what was sent.
-    func created(_ entity: Entity, _ response: ODataResponse) async throws -> Entity {
-        if case .entity(var created) = response.body {
-            if created.control.etag == nil { created.control.etag = response.etag }
-            return created
-        }
+    func created(_ entity: Entity, _ response: ODataResponse) async -> Entity {
+        if let created = response.entity { return created }
         guard defaults.returns == .representation, let link = response.entityID ?? response.location else {
             return settled(entity, response)
         }
-        return try await self.entity(ODataRequest(following: link)) ?? settled(entity, response)
+        return await readBack(ODataRequest(following: link)) ?? settled(entity, response)
     }
+
+    /// The entity that a change was made of; `nil` where it cannot be read. The change was made all the same, and whoever
+    /// got an error would make it twice.
+    private func readBack(_ request: ODataRequest) async -> Entity? { try? await entity(request) }
 
     /// Sends what changed of an entity (PATCH; OData Protocol 4.01, 11.4.3), on condition that nobody else
     /// changed it where its ETag is known.
@@ -48,7 +51,8 @@ extension DataService {
     ///     ``ConflictError/currentEntity``.
     ///   - sendingEmpty: whether an entity without changes is sent all the same, which touches it.
     /// - Returns: the entity as it is now.
-    /// - Throws: ``ConflictError`` when somebody else changed it.
+    /// - Throws: ``ConflictError`` when somebody else changed it, ``DataServiceError/answeredLater(location:)`` where the
+    ///   service has not changed it yet.
     @discardableResult
     public func update(
         _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false,
@@ -97,6 +101,7 @@ extension DataService {
     ///   - onlyNew: whether an entity that exists is left alone: `If-None-Match: *`. The refusal is a
     ///     ``ConflictError``.
     /// - Returns: the entity as it is now.
+    /// - Throws: as ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     @discardableResult
     public func upsert(_ entity: Entity, in set: String? = nil, onlyNew: Bool = false) async throws -> Entity {
         let name = try await self.set(of: entity.shape.name, named: set)
@@ -110,10 +115,8 @@ extension DataService {
             .update, ODataURL(set: name, key: key, model: try await provider.model), body: .entity(body))
         request.preferences.returns = .representation
         if onlyNew { request.ifNoneMatch = "*" }
-        let response = try await ConflictError.detected(entity, request) { try await send(request) }
-        guard case .entity(var changed) = response.body else { return settled(entity, response) }
-        if changed.control.etag == nil { changed.control.etag = response.etag }
-        return changed
+        let response = try await ConflictError.detected(entity, request) { try await answer(to: request) }
+        return response.entity ?? settled(entity, response)
     }
 
     /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
@@ -189,14 +192,14 @@ extension DataService {
         request.ifMatch = condition(entity, overwriting)
         let response: ODataResponse
         do {
-            response = try await ConflictError.detected(entity, request) { [request] in try await send(request) }
+            response = try await ConflictError.detected(entity, request) { [request] in
+                try await answer(to: request)
+            }
         } catch var conflict as ConflictError where readingConflict {
             conflict.currentEntity = try await conflict.current(self)
             throw conflict
         }
-        guard case .entity(var changed) = response.body else { return settled(entity, response) }
-        if changed.control.etag == nil { changed.control.etag = response.etag }
-        return changed
+        return response.entity ?? settled(entity, response)
     }
 
     func condition(_ entity: Entity, _ overwriting: Bool) -> String? {
@@ -210,6 +213,15 @@ extension DataService {
         entity.control.etag = response.etag
         if let id = response.entityID { entity.control.id = id }
         entity.markUnchanged()
+        return entity
+    }
+}
+
+extension ODataResponse {
+    /// The entity in the body, with its ETag wherever that stands.
+    fileprivate var entity: Entity? {
+        guard case .entity(var entity) = body else { return nil }
+        entity.control.etag = entity.control.etag ?? etag
         return entity
     }
 }

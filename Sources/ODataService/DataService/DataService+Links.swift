@@ -41,7 +41,7 @@ extension DataService {
     /// The ids of the entities that a navigation property leads to (OData Protocol 4.01, 11.2.8).
     public func links(_ navigation: String, of entity: Entity, in set: String? = nil) async throws -> [String] {
         let request = try await self.request(.read, entity, in: set, [navigation], reference: true)
-        switch try await send(request).body {
+        switch try await answer(to: request).body {
         case .references(let ids, _): return ids
         case .none: return []
         default: throw DataServiceError.unexpectedAnswer(expected: "references")

@@ -11,7 +11,7 @@ extension DataService {
     public func media(
         _ url: ODataURL, chunkSize: ChunkSize? = nil
     ) async throws -> (ByteStream, contentType: String) {
-        guard case .raw(let stream, let contentType) = try await send(ODataRequest(.read, url)).body else {
+        guard case .raw(let stream, let contentType) = try await answer(to: ODataRequest(.read, url)).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a stream")
         }
         return (chunkSize.map { stream.chunked($0) } ?? stream, contentType)
@@ -28,7 +28,7 @@ extension DataService {
         chunkSize: ChunkSize = .standard
     ) async throws -> (ByteStream, contentType: String) {
         let request = try await mediaRequest(.read, entity, property, set)
-        guard case .raw(let stream, let contentType) = try await send(request).body else {
+        guard case .raw(let stream, let contentType) = try await answer(to: request).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a stream")
         }
         return (stream.chunked(chunkSize), contentType)
@@ -50,8 +50,7 @@ extension DataService {
             .create, ODataURL(set: set), body: .media(bytes, contentType: contentType),
             preferences: Preferences(returns: .representation))
         if let slug { request.headers["Slug"] = slug }
-        let response = try await send(request)
-        return try await created(Entity(shape: shape), response)
+        return try await created(request, from: Entity(shape: shape))
     }
 
     /// Replaces the bytes of a media entity or stream property (OData Protocol 4.01, 11.4.7.2 and 11.4.8.1), on

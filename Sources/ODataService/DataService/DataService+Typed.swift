@@ -83,7 +83,7 @@ extension DataService {
         request.body = .entity(changes)
         request.ifMatch = ifMatch
         request.preferences.returns = .representation
-        let response = try await send(request)
+        let response = try await answer(to: request)
         guard case .entity(let changed) = response.body else { return value }
         return try Value(row: changed)
     }

@@ -5,7 +5,7 @@ import ODataQuery
 extension DataService {
     /// The value of a property or of a function that returns no entities; `.null` when there is none.
     public func value(_ url: ODataURL) async throws -> ODataValue {
-        switch try await send(ODataRequest(.read, url)).body {
+        switch try await answer(to: ODataRequest(.read, url)).body {
         case .value(let value, _): return value
         case .none: return .null
         default: throw DataServiceError.unexpectedAnswer(expected: "a value")
@@ -17,7 +17,7 @@ extension DataService {
     /// - Parameter path: the property's name, or a path into complex values such as `Address/City`.
     public func value(of path: String, _ entity: Entity, in set: String? = nil) async throws -> ODataValue {
         let request = try await propertyRequest(.read, path, entity, set)
-        switch try await send(request).body {
+        switch try await answer(to: request).body {
         case .value(let value, _): return value
         case .none: return .null
         default: throw DataServiceError.unexpectedAnswer(expected: "a value")

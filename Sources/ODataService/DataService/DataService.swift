@@ -34,6 +34,7 @@ public struct DataService: Sendable {
     /// One page of a collection: all of it where the provider does not page.
     ///
     /// - Parameter preferences: `maxPageSize` limits the page, `trackChanges` asks for a delta link.
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` where `respondAsync` has the service answer later.
     public func page(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> EntityPage {
         try await page(ODataRequest(.read, url, preferences: preferences))
     }
@@ -89,7 +90,7 @@ public struct DataService: Sendable {
         options.custom = url.options.custom
         url.options = options
         url.path.segments.append(.count)
-        guard case .count(let count) = try await send(ODataRequest(.read, url)).body else {
+        guard case .count(let count) = try await answer(to: ODataRequest(.read, url)).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a count")
         }
         return count
@@ -140,8 +141,19 @@ public struct DataService: Sendable {
 
     // MARK: Answers
 
+    /// The answer to a request whose result is wanted now.
+    ///
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` for 202, which has none: where it says `Location`, a status
+    ///   monitor is found there and no entity (OData Protocol 4.01, 11.6).
+    func answer(to request: ODataRequest) async throws -> ODataResponse {
+        let response = try await send(request)
+        // An action that an offline store queues has no result either, and nowhere to ask for it.
+        guard response.status == 202, response.location != nil || !request.callsAction else { return response }
+        throw DataServiceError.answeredLater(location: response.location)
+    }
+
     func page(_ request: ODataRequest) async throws -> EntityPage {
-        switch try await send(request).body {
+        switch try await answer(to: request).body {
         case .page(let page): return page
         case .none: return EntityPage()
         default: throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
@@ -149,7 +161,7 @@ public struct DataService: Sendable {
     }
 
     func entity(_ request: ODataRequest) async throws -> Entity? {
-        let response = try await send(request)
+        let response = try await answer(to: request)
         switch response.body {
         case .entity(var entity):
             if entity.control.etag == nil { entity.control.etag = response.etag }
@@ -161,10 +173,23 @@ public struct DataService: Sendable {
     }
 }
 
+extension ODataRequest {
+    fileprivate var callsAction: Bool {
+        guard method == .create else { return false }
+        switch body {
+        case .none, .parameters: return true
+        default: return false
+        }
+    }
+}
+
 /// What an app asked of a ``DataService`` that cannot be done or was answered with something else.
 public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The provider's answer is of another kind.
     case unexpectedAnswer(expected: String)
+    /// The service has taken the request and goes on with it, and gives the result later (OData Protocol 4.01, 11.6): the
+    /// request is not to be sent again. `location` is where it tells how far it is, as it said so.
+    case answeredLater(location: String?)
     /// The provider's model has no such type: the code was generated from other metadata.
     case unknownType(QualifiedName)
     /// The metadata in the generated code, edited since, are none or do not declare this type.
@@ -184,6 +209,7 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unexpectedAnswer(let expected): "The answer is not \(expected)."
+        case .answeredLater: "The service has taken the request and answers it later; it is not to be sent again."
         case .unknownOperation(let name): "There is no function or action \(name) that can be called so."
         case .unansweredRequest(let id): "The batch has no answer to a request \(id)."
         case .unknownType(let name): "The service has no type \(name); generate the code from its metadata again."

@@ -76,6 +76,7 @@ extension DataServiceError: CodedError {
         let name =
             switch self {
             case .unexpectedAnswer: "unexpected-answer"
+            case .answeredLater: "answered-later"
             case .unknownType: "unknown-type"
             case .generatedMetadata: "generated-metadata"
             case .unknownEntitySet: "unknown-set"
@@ -88,8 +89,8 @@ extension DataServiceError: CodedError {
     }
     /// What was asked for.
     public var errorArguments: [String: String] { ["reason": description] }
-    /// The request is wrong.
-    public var failureKind: FailureKind { .request }
+    /// The request is wrong, or was taken and is not to be repeated.
+    public var failureKind: FailureKind { if case .answeredLater = self { .inDoubt } else { .request } }
 }
 
 extension ChunkSizeError: CodedError {

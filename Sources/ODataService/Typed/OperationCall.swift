@@ -97,7 +97,7 @@ public struct OperationCall: Sendable {
     // MARK: Results
 
     /// Calls it; what it returns is not asked for.
-    public func run() async throws { _ = try await execute() }
+    public func run() async throws { _ = try await service.send(try await request()) }
 
     /// Calls it.
     ///
@@ -179,7 +179,7 @@ public struct OperationCall: Sendable {
 
     // MARK: Requests
 
-    private func execute() async throws -> ODataResponse { try await service.send(try await request()) }
+    private func execute() async throws -> ODataResponse { try await service.answer(to: try await request()) }
 
     private func request() async throws -> ODataRequest {
         guard kind == .action else { return ODataRequest(.read, functionURL) }

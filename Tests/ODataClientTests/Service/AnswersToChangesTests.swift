@@ -1,0 +1,109 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+/// What a data service makes of answers that say less than was asked for: without a body, without an ETag, or later.
+@Suite struct AnswersToChangesTests {
+    private static func order(_ city: String, _ etag: String) -> String {
+        "{\"@odata.context\":\"$metadata#Orders/$entity\",\"@odata.etag\":\"\(etag)\",\"ID\":1,\"City\":\"\(city)\"}"
+    }
+
+    private func script(
+        _ answer: @escaping @Sendable (WireScript.Sent, Int) throws -> WireScript.Answer
+    ) -> WireScript {
+        WireScript(metadata: ShopMetadata.v4(), answer)
+    }
+
+    // MARK: Created, and not to be read
+
+    @Test("11.4.2 what was created and cannot be read is created all the same", arguments: [403, 404, 410, 0])
+    func unreadable(status: Int) async throws {
+        let transport = script { sent, _ in
+            if sent.message.method == .post { return .empty(204, ["OData-EntityId": "Orders(1)"]) }
+            guard status > 0 else { throw TransportError.untrustedCertificate(host: "service.test", reason: "expired") }
+            return .refusal(status)
+        }
+        let client = try transport.client()
+        let order = try await ShopMetadata.entity(["ID": 1, "City": "Graz"], of: client)
+        let created = try await DataService(client).create(order, in: "Orders")
+        #expect(created["City"] == "Graz")
+        #expect(created.control.id == "Orders(1)")
+        #expect(created.changedProperties.isEmpty)
+        #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
+    }
+
+    @Test func `a stream whose entity cannot be read is created all the same`() async throws {
+        let transport = script { sent, _ in
+            sent.message.method == .post ? .empty(204, ["OData-EntityId": "Photos(3)"]) : .refusal(403)
+        }
+        let photo = try await transport.service().createMedia(
+            in: "Photos", ByteStream([1]), contentType: "image/png")
+        #expect(photo.control.id == "Photos(3)")
+    }
+
+    @Test func `what was created is given even to a task that was cancelled meanwhile`() async throws {
+        let transport = script { sent, _ in
+            guard sent.message.method == .post else { throw CancellationError() }
+            withUnsafeCurrentTask { $0?.cancel() }
+            return .empty(204, ["OData-EntityId": "Orders(1)"])
+        }
+        let client = try transport.client()
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        let created = try await Task { try await DataService(client).create(order, in: "Orders") }.value
+        #expect(created.control.id == "Orders(1)")
+    }
+
+    // MARK: Answered later
+
+    @Test("11.6 what a service creates later is no result, and its monitor no entity")
+    func createdLater() async throws {
+        let transport = script { _, _ in .empty(202, ["Location": "/shop/operations(7)"]) }
+        let client = try transport.client()
+        let service = DataService(client)
+        let order = try await ShopMetadata.entity(["ID": 1, "City": "Graz"], of: client)
+        let later = DataServiceError.answeredLater(location: "/shop/operations(7)")
+        await #expect(throws: later) { try await service.create(order, in: "Orders") }
+        await #expect(throws: later) { try await service.upsert(order, in: "Orders") }
+        await #expect(throws: later) { try await service.update(order, in: "Orders") }
+        await #expect(throws: later) { try await service.replace(order, in: "Orders") }
+        await #expect(throws: later) {
+            try await service.createMedia(in: "Photos", ByteStream([1]), contentType: "image/png")
+        }
+        #expect(transport.sent.map { $0.message.method } == [.post, .patch, .patch, .put, .post])
+        #expect(ErrorDiagnosis(later).recovery == .lookBeforeRepeating)
+    }
+
+    @Test("8.2.8.8 what a service reads later is not nothing")
+    func readLater() async throws {
+        let transport = script { _, _ in .empty(202, ["Location": "status/1"]) }
+        let client = try transport.client()
+        let service = DataService(client)
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        let preferences = {
+            var preferences = Preferences()
+            preferences.respondAsync = true
+            return preferences
+        }()
+        let later = DataServiceError.answeredLater(location: "status/1")
+        let url = ODataURL(set: "Orders")
+        await #expect(throws: later) { try await service.entities(url, preferences: preferences) }
+        await #expect(throws: later) {
+            for try await _ in service.pages(url, preferences: preferences) {}
+        }
+        await #expect(throws: later) {
+            for try await _ in service.changes(since: "Orders?$deltatoken=1", preferences: preferences) {}
+        }
+        await #expect(throws: later) { try await service.entity("Orders", key: 1) }
+        await #expect(throws: later) { try await service.value(of: "City", order) }
+        await #expect(throws: later) { try await service.value(try ODataURL(parsing: "Orders(1)/City")) }
+        await #expect(throws: later) { try await service.count("Orders") }
+        await #expect(throws: later) { try await service.links("Items", of: order) }
+        await #expect(throws: later) { try await service.media(try ODataURL(parsing: "Photos(1)/$value")) }
+        // Whoever calls an action may ask the monitor himself.
+        #expect(try await service.call("Close").location == "status/1")
+    }
+}
