@@ -50,7 +50,8 @@ extension DataService {
     ///   - readingConflict: whether the entity as the service has it is read when somebody else changed it, into
     ///     ``ConflictError/currentEntity``.
     ///   - sendingEmpty: whether an entity without changes is sent all the same, which touches it.
-    /// - Returns: the entity as it is now.
+    /// - Returns: the entity as it is now. Where the service answers without it and without its new ETag, it is read again;
+    ///   where that fails it keeps the ETag that it had, so that the next change is refused and overwrites nobody's.
     /// - Throws: ``ConflictError`` when somebody else changed it, ``DataServiceError/answeredLater(location:)`` where the
     ///   service has not changed it yet.
     @discardableResult
@@ -100,7 +101,7 @@ extension DataService {
     ///   - entity: all that is to be set, the key included.
     ///   - onlyNew: whether an entity that exists is left alone: `If-None-Match: *`. The refusal is a
     ///     ``ConflictError``.
-    /// - Returns: the entity as it is now.
+    /// - Returns: the entity as it is now, as ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
     /// - Throws: as ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     @discardableResult
     public func upsert(_ entity: Entity, in set: String? = nil, onlyNew: Bool = false) async throws -> Entity {
@@ -116,7 +117,7 @@ extension DataService {
         request.preferences.returns = .representation
         if onlyNew { request.ifNoneMatch = "*" }
         let response = try await ConflictError.detected(entity, request) { try await answer(to: request) }
-        return response.entity ?? settled(entity, response)
+        return await changed(entity, request, response)
     }
 
     /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
@@ -199,7 +200,20 @@ extension DataService {
             conflict.currentEntity = try await conflict.current(self)
             throw conflict
         }
-        return response.entity ?? settled(entity, response)
+        return await changed(entity, request, response)
+    }
+
+    /// What a change gave: the body, else what was sent, with the ETag that it has now.
+    private func changed(_ entity: Entity, _ request: ODataRequest, _ response: ODataResponse) async -> Entity {
+        if let changed = response.entity { return changed }
+        var settled = settled(entity, response)
+        guard settled.control.etag == nil, let etag = entity.control.etag else { return settled }
+        // Without a tag, the next change would be made whatever others did in between.
+        var read = ODataRequest(.read, ODataURL(path: request.url.path))
+        read.link = request.link
+        if let current = await readBack(read) { return current }
+        settled.control.etag = etag
+        return settled
     }
 
     func condition(_ entity: Entity, _ overwriting: Bool) -> String? {

@@ -106,4 +106,58 @@ import Testing
         // Whoever calls an action may ask the monitor himself.
         #expect(try await service.call("Close").location == "status/1")
     }
+
+    // MARK: Changed, without the new tag
+
+    @Test("11.4.1.1 a change that is answered without its ETag is followed by a read: the next one has a condition")
+    func missingTag() async throws {
+        let transport = script { sent, number in
+            sent.message.method == .get ? .json(Self.order("Graz", "\(number + 1)")) : .empty(204)
+        }
+        for service in [try transport.service(), try transport.service().returningNothing] {
+            let start = transport.sent.count
+            var order = try #require(try await service.entity("Orders", key: 1))
+            let tag = try #require(order.control.etag)
+            order["City"] = "Linz"
+            var changed = try await service.update(order, in: "Orders")
+            #expect(changed.control.etag == "\(start + 3)")
+            changed["City"] = "Wien"
+            try await service.update(changed, in: "Orders")
+            let sent = transport.sent[start...].filter { $0.message.method == .patch }
+            #expect(sent.map { $0["If-Match"] } == [tag, "\(start + 3)"])
+        }
+    }
+
+    @Test func `where the new ETag cannot be had, the old one stays and is refused`() async throws {
+        let transport = script { sent, number in
+            if sent.message.method == .get { return number == 0 ? .json(Self.order("Graz", "1")) : .refusal(403) }
+            return number == 1 ? .empty(204) : .refusal(412)
+        }
+        let service = try transport.service()
+        var order = try #require(try await service.entity("Orders", key: 1))
+        order["City"] = "Linz"
+        var changed = try await service.update(order, in: "Orders")
+        #expect(changed["City"] == "Linz" && changed.changedProperties.isEmpty)
+        changed["City"] = "Wien"
+        let again = changed
+        await #expect(throws: ConflictError.self) { try await service.update(again, in: "Orders") }
+        #expect(transport.sent.last?["If-Match"] == "1")
+    }
+
+    @Test func `an entity that is set as a whole or by its key keeps a condition too`() async throws {
+        let transport = script { sent, _ in
+            sent.message.method == .get ? .json(Self.order("Linz", "2")) : .empty(204)
+        }
+        let client = try transport.client()
+        let service = DataService(client)
+        var order = try await ShopMetadata.entity(["ID": 1, "City": "Linz"], of: client)
+        order.control.etag = "1"
+        #expect(try await service.replace(order, in: "Orders").control.etag == "2")
+        #expect(try await service.upsert(order, in: "Orders").control.etag == "2")
+        // Where there are no tags, nothing is read.
+        order.control.etag = nil
+        let count = transport.sent.count
+        #expect(try await service.replace(order, in: "Orders").control.etag == nil)
+        #expect(transport.sent.count == count + 1)
+    }
 }
