@@ -246,12 +246,14 @@ extension ODataResponse {
     /// The same answer with so many entities, from further pages where this one has fewer, and no way to more.
     ///
     /// - Parameter page: gets the answer to a next link.
-    /// - Throws: what `page` throws.
+    /// - Throws: what `page` throws, and ``ODataError`` with status 502 where a page leads back to an earlier one.
     func limited(to limit: Int, _ page: (_ nextLink: String) async throws -> ODataResponse) async throws
         -> ODataResponse
     {
         guard case .page(var whole) = body else { return self }
+        var followed = FollowedLinks()
         while whole.entities.count < limit, let link = whole.nextLink {
+            try followed.follow(link)
             guard case .page(let next) = try await page(link).body else {
                 throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
             }

@@ -15,7 +15,7 @@ extension ReservedNames {
         "EntityCollection", "EntityContainer", "EntityDataModel", "EntityError", "EntityKey", "EntityPage",
         "EntityPages", "EntityRepresentable", "EntityRequest", "EntityRows", "EntitySet", "EntityTags", "EnumType",
         "EvaluatedPage", "EvaluatedRow", "EvaluationError", "EvaluationRow", "EvaluationSource", "Evaluator",
-        "ExpandItem", "ExpandablePath", "ExpandedQuery", "Expression", "Facets", "FunctionRegistry",
+        "ExpandItem", "ExpandablePath", "ExpandedQuery", "Expression", "Facets", "FollowedLinks", "FunctionRegistry",
         "GeneratedMetadata", "GeoError", "GeoShape", "GeoValue", "GroupItem", "HeaderField", "HierarchyReference",
         "Identifier", "InvalidValueError", "JSONBoundaryFinder", "JSONError", "JSONMemberSet", "JSONNumber",
         "JSONPosition", "JSONRow", "JSONRowWriter", "JSONScanner", "JSONString", "JSONValueReading", "JSONValueWriting",

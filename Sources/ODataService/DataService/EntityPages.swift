@@ -39,6 +39,7 @@ public struct EntityPages: AsyncSequence, Sendable {
         let service: DataService
         let lookAhead: Int
         var request: ODataRequest?
+        private var followed = FollowedLinks()
         private var reader: PageReader?
 
         init(service: DataService, lookAhead: Int, request: ODataRequest?) {
@@ -49,12 +50,15 @@ public struct EntityPages: AsyncSequence, Sendable {
 
         /// The next page; `nil` after the last.
         ///
-        /// - Throws: what the provider throws; the same page is asked for again by another call.
+        /// - Throws: what the provider throws; the same page is asked for again by another call. ``ODataError`` with
+        ///   status 502 where a page leads back to an earlier one.
         public mutating func next() async throws -> EntityPage? {
             if lookAhead > 0 { return try await readAhead() }
             guard let request else { return nil }
             let page = try await service.page(request)
-            self.request = PageReader.next(after: page, of: request)
+            let next = page.next(after: request)
+            try followed.follow(next?.link)
+            self.request = next
             return page
         }
 
@@ -103,11 +107,13 @@ private final class PageReader: Sendable {
         self.taken = taken
         task = Task {
             var request: ODataRequest? = request
+            var followed = FollowedLinks()
             var permit = permits.makeAsyncIterator()
             do {
                 while let current = request, await permit.next() != nil {
                     let page = try await service.page(current)
-                    request = Self.next(after: page, of: current)
+                    request = page.next(after: current)
+                    try followed.follow(request?.link)
                     output.yield((page, request))
                 }
                 output.finish()
@@ -134,9 +140,12 @@ private final class PageReader: Sendable {
             task.cancel()
         }
     }
+}
 
-    static func next(after page: EntityPage, of request: ODataRequest) -> ODataRequest? {
-        page.nextLink.map { link in
+extension EntityPage {
+    /// The request for the page behind the one that a request gave; `nil` for the last.
+    fileprivate func next(after request: ODataRequest) -> ODataRequest? {
+        nextLink.map { link in
             // The URL stays beside the link, so that a reader without context URL still knows the type.
             var next = request
             next.link = link

@@ -169,6 +169,23 @@ import Testing
             ])
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a $top that is not supported ends where the pages lead in a circle`() async throws {
+        let transport = WireScript(
+            metadata: ShopMetadata.v4(
+                sets: "<Annotation Term=\"Org.OData.Capabilities.V1.TopSupported\" Bool=\"false\"/>")
+        ) { _, _ in
+            .json(
+                "{\"@odata.context\":\"$metadata#Orders\",\"value\":[],"
+                    + "\"@odata.nextLink\":\"Orders?$skiptoken=1\"}")
+        }
+        let error = await #expect(throws: ODataError.self) {
+            try await transport.service().entities(Query("Orders").top(5))
+        }
+        #expect(error?.status == 502)
+        #expect(transport.sent.count == 2)
+    }
+
     @Test func `a $select that is not supported is left out, since everything contains it`() async throws {
         let transport = script(Self.record("SelectSupport", "<PropertyValue Property=\"Supported\" Bool=\"false\"/>"))
         _ = try await transport.service().entities(Query("Orders").select("ID"))

@@ -221,6 +221,26 @@ import Testing
         }
     }
 
+    @Test("11.2.6.7 pages that lead in a circle end with an error", .timeLimit(.minutes(1)), arguments: [1, 2, 3])
+    func circle(length: Int) async throws {
+        let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
+            .json(
+                "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1}],"
+                    + "\"@odata.nextLink\":\"Orders?$skiptoken=\(number % length)\"}")
+        }
+        let service = try transport.service()
+        func expectEnd(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: ODataError.self) { try await body() }
+            #expect(error?.status == 502 && error?.message.contains("earlier one") == true)
+        }
+        await expectEnd { _ = try await service.entities("Orders") }
+        for ahead in 0...2 {
+            await expectEnd { for try await _ in service.pages(Query("Orders")).lookingAhead(ahead) {} }
+        }
+        await expectEnd { for try await _ in service.changes(since: "Orders?$deltatoken=1").entities {} }
+        #expect(transport.sent.count <= 5 * (length + 2))
+    }
+
     @Test func `entities are deleted by a query, each unless somebody changed it`() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .get
