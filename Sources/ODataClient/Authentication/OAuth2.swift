@@ -31,7 +31,7 @@ public final class OAuth2: AuthenticationStep {
     }
 
     /// Whom to ask, and for what.
-    public struct Configuration: Sendable {
+    public struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
         /// Where tokens are got; over HTTPS, or on this machine.
         public var tokenEndpoint: String
         /// What the client is called there.
@@ -64,6 +64,11 @@ public final class OAuth2: AuthenticationStep {
             self.parameters = parameters
             self.refreshMargin = refreshMargin
         }
+
+        /// Nothing of what it holds.
+        public var description: String { "‹redacted›" }
+        /// Nothing of what it holds.
+        public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
     private let endpoint: OAuth2Endpoint

@@ -19,9 +19,10 @@ public final class TransferProgress: Sendable {
         public var sent: Int64 = 0
         /// Bytes received so far.
         public var received: Int64 = 0
-        /// Bytes to be sent in all; `nil` when that of some transfer is not known.
+        /// Bytes to be sent in all; `nil` when that of some transfer is not known, or cannot be.
         public var expectedToSend: Int64? = 0
-        /// Bytes to be received in all; `nil` when that of some transfer is not known.
+        /// Bytes to be received in all; `nil` when that of some transfer is not known, or cannot be: `Content-Length` says
+        /// anything.
         public var expectedToReceive: Int64? = 0
         /// How many transfers have been finished.
         public var finished = 0
@@ -30,8 +31,9 @@ public final class TransferProgress: Sendable {
 
         /// How much of the bytes has gone through, 0 to 1; `nil` where that is not known.
         public var fraction: Double? {
-            guard let expectedToSend, let expectedToReceive, expectedToSend + expectedToReceive > 0 else { return nil }
-            return min(1, Double(sent + received) / Double(expectedToSend + expectedToReceive))
+            guard let expectedToSend, let expectedToReceive else { return nil }
+            let expected = Double(expectedToSend) + Double(expectedToReceive)
+            return expected > 0 ? min(1, (Double(sent) + Double(received)) / expected) : nil
         }
     }
 
@@ -72,10 +74,10 @@ public final class TransferProgress: Sendable {
                 switch event {
                 case .sent(let bytes, let total):
                     state.transfers[index].sent = bytes
-                    if let total { state.transfers[index].expectedToSend = total }
+                    if let total, total >= 0 { state.transfers[index].expectedToSend = total }
                 case .received(let bytes, let total):
                     state.transfers[index].received = bytes
-                    if let total { state.transfers[index].expectedToReceive = total }
+                    if let total, total >= 0 { state.transfers[index].expectedToReceive = total }
                 case .interrupted:
                     state.transfers[index].sent = 0
                     state.transfers[index].received = 0
@@ -118,11 +120,15 @@ extension TransferProgress.State {
             sum.finished += transfer.isFinished ? 1 : 0
             sum.sent += transfer.sent
             sum.received += transfer.received
-            sum.expectedToSend = transfer.expectedToSend.flatMap { size in sum.expectedToSend.map { $0 + size } }
-            sum.expectedToReceive = transfer.expectedToReceive.flatMap { size in
-                sum.expectedToReceive.map { $0 + size }
-            }
+            sum.expectedToSend = Self.sum(sum.expectedToSend, transfer.expectedToSend)
+            sum.expectedToReceive = Self.sum(sum.expectedToReceive, transfer.expectedToReceive)
         }
         return sum
+    }
+
+    private static func sum(_ sizes: Int64?, _ size: Int64?) -> Int64? {
+        guard let sizes, let size else { return nil }
+        let (sum, isTooLarge) = sizes.addingReportingOverflow(size)
+        return isTooLarge ? nil : sum
     }
 }

@@ -57,6 +57,17 @@ private final class AuthorizationServer: Sendable {
         wire.sent.map { $0.request.headerFields[.authorization] }
     }
 
+    @Test("Neither the configuration nor the step prints its secret") func printed() throws {
+        let configuration = OAuth2.Configuration(
+            tokenEndpoint: "https://login.test/token", clientID: "app", grant: .clientCredentials,
+            clientSecret: "topsecret", parameters: ["assertion": "topsecret"])
+        let oauth = try OAuth2(configuration, transport: AuthorizationServer().transport)
+        var text = "\(configuration) \(String(reflecting: configuration)) \(oauth)"
+        dump(configuration, to: &text)
+        dump(oauth, to: &text)
+        #expect(!text.contains("topsecret"), "\(text)")
+    }
+
     @Test("4.4 Client credentials get a token, which is renewed before it ends") func renewed() async throws {
         let server = AuthorizationServer(lifetime: 300)
         let wire = ScriptedWire { _, _ in answer() }

@@ -130,6 +130,26 @@ import Testing
         #expect(progress.snapshot.fraction == nil)
     }
 
+    @Test("What no sum can hold is not known, and a size below zero is none") func sizesThatCannotBe() {
+        let progress = TransferProgress()
+        let first = progress.listener(expectedUpload: .max)
+        let second = progress.listener(expectedUpload: 1)
+        first(.received(1, of: .max))
+        #expect(progress.snapshot.expectedToReceive == nil)
+        second(.received(1, of: 1))
+        #expect(progress.snapshot.expectedToSend == nil && progress.snapshot.expectedToReceive == nil)
+        #expect(progress.snapshot.fraction == nil)
+
+        let single = TransferProgress()
+        let listener = single.listener(expectedUpload: .max, expectedDownload: 7)
+        listener(.received(1, of: -5))
+        #expect(single.snapshot.expectedToReceive == 7)
+        listener(.received(1, of: .max))
+        #expect(single.snapshot.fraction.map { $0 >= 0 && $0 < 0.001 } == true)
+        let beyond = TransferProgress.Snapshot(sent: .max, received: .max, expectedToSend: 1, expectedToReceive: 0)
+        #expect(beyond.fraction == 1)
+    }
+
     @Test("Progress comes in both directions through a session") func session() async throws {
         let progress = TransferProgress()
         let wire = ScriptedWire { number, _ in number == 1 ? answer(401) : answer(200, [:], "1234") }
