@@ -40,9 +40,11 @@ struct AsynchronousExchange {
         guard let id = await monitors.begin(for: principal, progress, work) else { return await work() }
         if let wait, wait > 0 {
             await monitors.wait(for: id, atMost: .seconds(min(wait, Self.maxWait)))
-            if case .finished(let answer, _) = await monitors.state(of: id, for: principal) {
+            if case .finished(let answer, let batch) = await monitors.state(of: id, for: principal),
+                let whole = try? await whole(answer, batch)
+            {
                 _ = await monitors.cancel(id, for: principal)
-                return (answer.head, ByteStream(answer.body))
+                return whole
             }
         }
         var response = accepted(id)
@@ -100,15 +102,22 @@ struct AsynchronousExchange {
                 return finished(answer, message)
             }
             return (accepted(id, from: position), ByteStream([]))
-        case .finished(let answer, let progress):
-            guard position > 0, let progress, answer.head.status == .ok else { return finished(answer, message) }
-            let (head, rest) = try await progress.answer(from: position)
+        case .finished(let answer, let batch):
+            let (head, rest) = try await whole(answer, batch, from: position)
             do {
                 return finished(.init(head: head, body: try await rest.collect(limit: .max)), message)
             } catch {
                 throw ODataError.internalError
             }
         }
+    }
+
+    /// An answer that is kept, that to a batch from a position on.
+    private func whole(
+        _ answer: StatusMonitors.Answer, _ batch: BatchProgress?, from position: Int = 0
+    ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
+        guard let batch, answer.head.status == .ok else { return (answer.head, ByteStream(answer.body)) }
+        return try await batch.answer(from: position)
     }
 
     /// The answer of a monitor that has one to give.

@@ -13,28 +13,34 @@ actor BatchProgress {
     private let writer: BatchResponseWriter
     private var parts: [BatchResponsePart] = []
     private var known: Set<String> = []
-    /// The bytes that all answers may have together, and have.
-    private let limit: Int
-    private var size = 0
+    /// The room that all answers take together, and why they have none.
+    private let share: AnswerSpace.Share
+    private var refusal: ODataError?
 
     /// Keeps the answers to a batch; `nil` where the request is none, or one with requests that cannot be read, whose
     /// refusals stand between the others.
-    init?(_ incoming: IncomingRequest, _ model: EntityDataModel, limit: Int) {
+    init?(_ incoming: IncomingRequest, _ model: EntityDataModel, share: AnswerSpace.Share) {
         guard case .batch = incoming.bound.resource.target, incoming.parts.allSatisfy({ $0.item != nil }) else {
             return nil
         }
         self.incoming = incoming
-        self.limit = limit
+        self.share = share
         writer = BatchResponseWriter(encoder: ResponseEncoder(model: model))
     }
 
     /// Keeps the answers to one request, or to those of one change set.
     func add(_ results: [BatchResult]) async {
         known.formUnion(results.map(\.id))
-        guard size <= limit else { return }
+        guard refusal == nil else { return }
         let added = await writer.parts(results, of: incoming)
-        size += added.reduce(0) { $0 + $1.body.count }
-        parts = size <= limit ? parts + added : []
+        do {
+            try share.take(added.reduce(0) { $0 + $1.size })
+            parts += added
+        } catch {
+            refusal = error
+            parts = []
+            share.release()
+        }
     }
 
     /// Keeps the answers that the provider has not told of before.
@@ -44,10 +50,7 @@ actor BatchProgress {
     ///
     /// - Throws: 413 when they are more than may be kept, 400 when there are not as many.
     func answer(from position: Int) throws(ODataError) -> (HTTPResponse, ByteStream) {
-        guard size <= limit else {
-            throw ODataError(
-                status: 413, code: "AnswerTooLarge", message: "The answers to the batch exceed \(limit) bytes.")
-        }
+        if let refusal { throw refusal }
         guard position <= parts.count else {
             throw ODataError(
                 status: 400, code: "InvalidQuery", message: "There are \(parts.count) answers.", target: "$skiptoken")
@@ -74,5 +77,12 @@ actor BatchProgress {
         head.headerFields[.odataVersion] = incoming.format.version.rawValue
         head.headerFields[.contentType] = isJSON ? incoming.contentType : "multipart/mixed;boundary=\(boundary)"
         return StatusMonitors.Answer(head: head, body: body)
+    }
+}
+
+extension BatchResponsePart {
+    /// The bytes that it takes, those of its header fields included: many answers are nothing else.
+    fileprivate var size: Int {
+        headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }
 }

@@ -5,8 +5,9 @@ import ODataService
 /// The requests that are answered later, and their answers until somebody fetches them
 /// (OData Protocol 4.01, 11.6 *Asynchronous Requests*).
 ///
-/// Answers are held in memory, so everything about them has a limit: how many there are, how large each is, and
-/// how long it is kept.
+/// Answers are held in memory, so everything about them has a limit: how many there are, how large each is and all are
+/// together, and how long they are kept. Where an answer cannot be kept, what was asked for is done all the same, and the
+/// answer is an error with status 413.
 public actor StatusMonitors {
     /// What may be under way and kept at once.
     public struct Limits: Hashable, Sendable {
@@ -14,18 +15,25 @@ public actor StatusMonitors {
         public var maxCount: Int
         /// The most bytes of one answer; a larger one becomes an error.
         public var maxAnswerSize: Int
+        /// The most bytes of all answers together, those to a batch that is under way included; one that has no room
+        /// becomes an error.
+        public var maxTotalSize: Int
         /// How long an answer is kept after it was there.
         public var lifetime: Duration
 
         /// Makes limits.
-        public init(maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, lifetime: Duration = .seconds(3600)) {
+        public init(
+            maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, maxTotalSize: Int = 256 << 20,
+            lifetime: Duration = .seconds(3600)
+        ) {
             self.maxCount = maxCount
             self.maxAnswerSize = maxAnswerSize
+            self.maxTotalSize = maxTotalSize
             self.lifetime = lifetime
         }
     }
 
-    /// An answer as a whole.
+    /// An answer as a whole. To a batch it has no body: the answers to its requests are kept in ``BatchProgress``.
     struct Answer: Sendable {
         var head: HTTPResponse
         var body: [UInt8]
@@ -34,6 +42,7 @@ public actor StatusMonitors {
     /// What a monitor tells.
     enum State: Sendable {
         case running(BatchProgress?)
+        /// The batch is that which the answer is to be taken from.
         case finished(Answer, BatchProgress?)
         /// There is no such request, or its answer is no longer kept.
         case gone
@@ -43,13 +52,16 @@ public actor StatusMonitors {
         var owner: String?
         var task: Task<Void, Never>?
         var answer: Answer?
+        /// The room that the answer takes.
+        var share: AnswerSpace.Share
         /// The answers to a batch that are there.
         var progress: BatchProgress?
         var finished: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    nonisolated let limits: Limits
+    private let limits: Limits
+    private let space: AnswerSpace
     private let now: @Sendable () -> ContinuousClock.Instant
     private var jobs: [String: Job] = [:]
 
@@ -62,8 +74,12 @@ public actor StatusMonitors {
         limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.limits = limits
+        space = AnswerSpace(limits)
         self.now = now
     }
+
+    /// Room for an answer, none of which is taken yet.
+    nonisolated func share() -> AnswerSpace.Share { AnswerSpace.Share(of: space) }
 
     /// Begins work whose answer is fetched later.
     ///
@@ -75,19 +91,13 @@ public actor StatusMonitors {
         removeExpired()
         guard jobs.count < limits.maxCount else { return nil }
         let id = "\(ODataGuid.random())"
-        let limit = limits.maxAnswerSize
-        jobs[id] = Job(owner: principal?.name, progress: progress)
+        let share = share()
+        jobs[id] = Job(owner: principal?.name, share: share, progress: progress)
         jobs[id]?.task = Task {
             let (head, stream) = await work()
-            let answer: Answer
-            do {
-                answer = Answer(head: head, body: try await stream.collect(limit: limit))
-            } catch {
-                let refusal = RefusalWriter.refusal(error)
-                answer = Answer(
-                    head: ErrorResponse.head(refusal, ResponseFormat()), body: ErrorObject.bytes(refusal))
-            }
-            finish(id, answer)
+            // The answers to a batch are kept one by one already.
+            let isKept = progress != nil && head.status == .ok
+            finish(id, isKept ? Answer(head: head, body: []) : await collected(head, stream, share))
         }
         return id
     }
@@ -120,6 +130,21 @@ public actor StatusMonitors {
         job.task?.cancel()
         for continuation in job.waiting { continuation.resume() }
         return true
+    }
+
+    private func collected(_ head: HTTPResponse, _ stream: ByteStream, _ share: AnswerSpace.Share) async -> Answer {
+        var body: [UInt8] = []
+        do {
+            while let chunk = try await stream.next() {
+                try share.take(chunk.count)
+                body += chunk
+            }
+            return Answer(head: head, body: body)
+        } catch {
+            share.release()
+            let refusal = RefusalWriter.refusal(error)
+            return Answer(head: ErrorResponse.head(refusal, ResponseFormat()), body: ErrorObject.bytes(refusal))
+        }
     }
 
     private func finish(_ id: String, _ answer: Answer) {

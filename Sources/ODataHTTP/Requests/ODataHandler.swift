@@ -133,7 +133,7 @@ public struct ODataHandler: Sendable {
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
             if let asynchronous, preferences.respondAsync, !incoming.isUpload {
-                let progress = BatchProgress(incoming, model, limit: asynchronous.monitors.limits.maxAnswerSize)
+                let progress = BatchProgress(incoming, model, share: asynchronous.monitors.share())
                 exchange.progress = progress
                 return await asynchronous.begin(wait: preferences.wait, progress) { [exchange] in
                     await exchange.answer(message.headerFields)

@@ -17,7 +17,8 @@ struct ProviderExchange: Sendable {
         do {
             if let progress {
                 var request = incoming.request
-                request.batchObserver = { await progress.add($0) }
+                // Whoever keeps the request keeps no answers.
+                request.batchObserver = { [weak progress] in await progress?.add($0) }
                 let response = try await provider.execute(request)
                 if case .batch(let results) = response.body { await progress.addMissing(results) }
                 return try await progress.answer(from: 0)

@@ -122,6 +122,20 @@ import Testing
         #expect(rest.components(separatedBy: "HTTP/1.1 200 OK").count == 2 && !rest.contains("202"), "\(rest)")
     }
 
+    @Test func `the answers to a batch are kept once, and their room is free when they are gone`() async throws {
+        // Three answers of a byte with two or three fields, of which there is room for one set.
+        let service = try Service(StatusMonitors(limits: .init(maxTotalSize: 300)))
+        await service.gate.open()
+        let first = try await service.begin()
+        #expect(try await service.result(first).0.headerFields[.asyncResult] == "200")
+        let second = try await service.begin()
+        let (refused, text) = try await service.result(second)
+        #expect(refused.headerFields[.asyncResult] == "413" && text.contains("AnswerTooLarge"), "\(text)")
+        #expect(try await service.send("GET \(first)\n\n").1.contains(#""id":"3""#))
+        #expect(try await service.send("DELETE \(first)\n\n").0.status == .noContent)
+        #expect(try await service.result(service.begin()).0.headerFields[.asyncResult] == "200")
+    }
+
     @Test func `answers over the limit are not kept, and the batch ends in an error`() async throws {
         let service = try Service(StatusMonitors(limits: .init(maxAnswerSize: 1)))
         let monitor = try await service.begin()

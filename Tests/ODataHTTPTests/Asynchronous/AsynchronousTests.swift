@@ -147,6 +147,23 @@ import Testing
         #expect(final.headerFields[.asyncResult] == "413")
     }
 
+    @Test func `an answer that has no room beside the others is kept as an error until they are gone`() async throws {
+        let monitors = StatusMonitors(limits: .init(maxTotalSize: 10))
+        func answer() async throws -> (id: String, status: Int, text: String) {
+            let id = try #require(
+                await monitors.begin { (HTTPResponse(status: .ok), ByteStream([UInt8](repeating: 0x78, count: 8))) })
+            await monitors.wait(for: id, atMost: .seconds(60))
+            guard case .finished(let answer, _) = await monitors.state(of: id) else { return (id, 0, "") }
+            return (id, answer.head.status.code, String(decoding: answer.body, as: UTF8.self))
+        }
+        let first = try await answer()
+        #expect(first.status == 200 && first.text == "xxxxxxxx")
+        let second = try await answer()
+        #expect(second.status == 413 && second.text.contains("AnswerTooLarge"), "\(second)")
+        #expect(await monitors.cancel(first.id))
+        #expect(try await answer().status == 200)
+    }
+
     @Test func `nobody but who asked gets the answer`() async throws {
         let monitors = StatusMonitors()
         let service = try Service(monitors)
