@@ -147,6 +147,22 @@ struct ServeUnderLoadTests {
         #expect(try await Self.isAlive(site))
     }
 
+    @Test func `a batch of many reads of a client of V2 streams in memory that does not grow with it`() async throws {
+        let site = try await Self.serve()
+        let memory = try ServerMemory(site)
+        let part = "--b\r\nContent-Type: application/http\r\n\r\nGET Items HTTP/1.1\r\n\r\n\r\n"
+        let (file, answers) = (site.path("batch"), site.path("answers"))
+        try (String(repeating: part, count: 100) + "--b--\r\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let status = try await Command.curl(
+            "--header", "Content-Type: multipart/mixed;boundary=b", "--data-binary", "@\(file)", "--output", answers,
+            "--write-out", "%{http_code}", site.url + "v2/$batch")
+        #expect(status == "202")
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: answers)[.size] as? Int)
+        #expect(size > 50 * Self.megabyte, "\(size >> 20) MB")
+        let grown = try memory.peak() - memory.before
+        #expect(grown < 32 * Self.megabyte, "\(grown >> 20) MB")
+    }
+
     @Test func `paths lead nowhere outside, and encoded slashes are part of keys`() async throws {
         let site = try await Self.serve()
         for path in [

@@ -112,39 +112,15 @@ public struct ODataV2Handler: Sendable {
                 return part
             }
         }
-        let outcomes = try await V2BatchExecution(provider: provider, batch: request).run()
-        var answers: [BatchResponsePart] = []
-        var refusedSets: Set<String> = []
-        for part in request.parts {
-            let isRefused = if case .success? = outcomes[part.id] { false } else { true }
-            if let set = part.changeSet, isRefused, !refusedSets.insert(set).inserted { continue }
-            let (head, stream) = try await self.answer(part, outcomes[part.id], encoder)
-            let bytes = try await stream.collect(limit: BatchResponseWriter.maxPartSize)
-            answers.append(
-                BatchResponsePart(
-                    id: part.hasOwnID ? part.id : nil, status: head.status.code,
-                    headers: head.headerFields.map { BatchHeader($0.name.rawName, $0.value) }, body: bytes,
-                    atomicityGroup: isRefused ? nil : part.changeSet))
-        }
         let boundary = "batchresponse_\(ODataGuid.random())"
+        let answers = V2BatchAnswers(request, provider: provider, encoder: encoder, boundary: boundary) {
+            try await answer($0, encoder, principal)
+        }
+        try await answers.makeChanges()
         var response = HTTPResponse(status: .accepted)
         response.headerFields[.dataServiceVersion] = "2.0"
         response.headerFields[.contentType] = "multipart/mixed;boundary=\(boundary)"
-        return (response, ByteStream(MultipartBatch.writeResponse(answers, boundary: boundary)))
-    }
-
-    private func answer(
-        _ part: V2Request.Part, _ outcome: Result<ODataResponse, ODataError>?, _ encoder: V2ResponseEncoder
-    ) async throws -> (HTTPResponse, ByteStream) {
-        guard case .success(let read) = part.result else {
-            if case .failure(let error) = part.result { return V2ResponseEncoder.encode(error, .verboseJSON(.v2)) }
-            return V2ResponseEncoder.encode(.internalError, .verboseJSON(.v2))
-        }
-        switch outcome {
-        case .success(let response)?: return try await encoder.encode(response, to: read)
-        case .failure(let error)?: return V2ResponseEncoder.encode(error, read.format)
-        case nil: return V2ResponseEncoder.encode(.internalError, read.format)
-        }
+        return (response, ByteStream { try await answers.next() })
     }
 
     private static func description(_ bytes: [UInt8]) -> (HTTPResponse, ByteStream) {

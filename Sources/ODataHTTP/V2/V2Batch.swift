@@ -26,8 +26,12 @@ struct V2Batch {
             throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
         }
         var parts: [V2Request.Part] = []
+        var changeSet: String?
         var references: [String: V2Request] = [:]
         for (position, part) in read.enumerated() {
+            // A content id is known to the requests behind it in the same change set (MS-ODATA, 2.2.7.6.1).
+            if part.atomicityGroup == nil || part.atomicityGroup != changeSet { references = [:] }
+            changeSet = part.atomicityGroup
             var result: Result<V2Request, ODataError>
             do {
                 let request = try await decoder.decode(
@@ -61,41 +65,5 @@ struct V2Batch {
             message.headerFields.append(HTTPField(name: name, value: header.value))
         }
         return message
-    }
-}
-
-/// Runs the parts of a V2 batch: each on its own, whatever became of those before it, and change sets as a whole.
-struct V2BatchExecution {
-    let provider: any ODataProvider
-    let batch: V2Request
-
-    /// The outcome of each part by its id.
-    func run() async throws -> [String: Result<ODataResponse, ODataError>] {
-        var outcomes: [String: Result<ODataResponse, ODataError>] = [:]
-        var refusedSets: [String: ODataError] = [:]
-        for part in batch.parts {
-            guard case .failure(let error) = part.result else { continue }
-            outcomes[part.id] = .failure(error)
-            if let set = part.changeSet { refusedSets[set] = refusedSets[set] ?? error }
-        }
-        var items: [BatchItem] = []
-        for part in batch.parts {
-            guard case .success(let read) = part.result else { continue }
-            if let set = part.changeSet, let error = refusedSets[set] {
-                outcomes[part.id] = .failure(error)
-            } else if case .service = read.bound.resource.target {
-                outcomes[part.id] = .success(ODataResponse(body: .serviceDocument))
-            } else {
-                items.append(BatchItem(id: part.id, request: read.request, atomicityGroup: part.changeSet))
-            }
-        }
-        guard !items.isEmpty else { return outcomes }
-        var request = batch.request
-        request.body = .batch(items)
-        request.preferences = Preferences()
-        request.preferences.continueOnError = true
-        let response = try await provider.execute(request)
-        if case .batch(let results) = response.body { for result in results { outcomes[result.id] = result.result } }
-        return outcomes
     }
 }

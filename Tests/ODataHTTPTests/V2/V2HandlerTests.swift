@@ -386,17 +386,11 @@ import Testing
             --b--
             """.replacing("\n", with: "\r\n")
         let provider = try Provider { provider, request in
-            guard case .batch(let items) = request.body else { return ODataResponse() }
-            let item = try provider.item()
+            guard case .batch(let items) = request.body else {
+                return ODataResponse(body: .entity(try provider.item()))
+            }
             return ODataResponse(
-                body: .batch(
-                    items.map {
-                        BatchResult(
-                            id: $0.id,
-                            result: .success(
-                                $0.request.method == .read
-                                    ? ODataResponse(body: .entity(item)) : ODataResponse(status: 204)))
-                    }))
+                body: .batch(items.map { BatchResult(id: $0.id, result: .success(ODataResponse(status: 204))) }))
         }
         let handler = try ODataV2Handler(provider: provider, serviceRoot: "/v2/")
         var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/v2/$batch")
@@ -408,5 +402,73 @@ import Testing
         #expect(parts.map(\.status) == [200, 204, 404])
         #expect(parts[1].id == "1" && parts[1].atomicityGroup != nil)
         #expect(String(decoding: parts[0].body, as: UTF8.self).hasPrefix("{\"d\":{"))
+    }
+
+    /// Sends a batch whose parts are requests without bodies, each alone but for those that are changes.
+    private func sendBatch(
+        _ requests: [String], to provider: Provider
+    ) async throws -> (ByteStream, boundary: String) {
+        let parts = requests.enumerated().map { position, request in
+            let part = "Content-Type: application/http\n\n\(request) HTTP/1.1\n\n\n"
+            guard !request.hasPrefix("GET") else { return "--b\n\(part)" }
+            let set = "c\(position)"
+            return "--b\nContent-Type: multipart/mixed; boundary=\(set)\n\n--\(set)\n\(part)--\(set)--\n"
+        }
+        let handler = try ODataV2Handler(provider: provider, serviceRoot: "/v2/")
+        var message = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/v2/$batch")
+        message.headerFields[.contentType] = "multipart/mixed; boundary=b"
+        let body = (parts.joined() + "--b--\n").replacing("\n", with: "\r\n")
+        let (response, stream) = await handler.handle(message, ByteStream(Array(body.utf8)))
+        #expect(response.status == .accepted)
+        return (stream, try MultipartBatch.boundary(contentType: response.headerFields[.contentType] ?? ""))
+    }
+
+    /// Answers 300 items to a read, and changes.
+    private static func many(_ provider: Provider, _ request: ODataRequest) throws -> ODataResponse {
+        guard case .batch(let items) = request.body else {
+            return ODataResponse(body: .page(EntityPage(entities: Array(repeating: try provider.item(), count: 300))))
+        }
+        return ODataResponse(
+            body: .batch(items.map { BatchResult(id: $0.id, result: .success(ODataResponse(status: 204))) }))
+    }
+
+    @Test func `the reads of a batch are done as their answers are pulled`() async throws {
+        let provider = try Provider(Self.many)
+        let reads = Array(repeating: "GET Items?$format=json", count: 50)
+        let (stream, boundary) = try await sendBatch(reads, to: provider)
+        #expect(provider.requests.isEmpty)
+        var bytes = try #require(try await stream.next())
+        #expect((1...2).contains(provider.requests.count), "\(provider.requests.count)")
+        bytes += try await stream.collect(limit: .max)
+        let answers = try MultipartBatch.readResponse(bytes, boundary: boundary)
+        #expect(answers.map(\.status) == Array(repeating: 200, count: 50))
+        #expect(provider.requests.count == 50)
+    }
+
+    @Test func `the changes of a batch are made in order even if nobody takes the answer`() async throws {
+        let provider = try Provider(Self.many)
+        let (stream, boundary) = try await sendBatch(
+            ["GET Items?$format=json", "DELETE Items(1)", "GET Items(2)", "DELETE Items(3)", "GET Items"], to: provider)
+        #expect(provider.requests.map(\.method) == [.read, .create, .read, .create])
+        let answers = try MultipartBatch.readResponse(try await stream.collect(limit: .max), boundary: boundary)
+        #expect(answers.map(\.status) == [200, 204, 200, 204, 200])
+        #expect(answers.map { $0.atomicityGroup != nil } == [false, true, false, true, false])
+    }
+
+    @Test func `answers that wait for a change have a limit, and the change is made`() async throws {
+        let provider = try Provider { provider, request in
+            guard case .batch = request.body else {
+                let size = V2BatchAnswers.maxWaitingSize / 2
+                return ODataResponse(
+                    body: .raw(ByteStream([UInt8](repeating: 1, count: size)), contentType: "image/png"))
+            }
+            return try Self.many(provider, request)
+        }
+        let (stream, boundary) = try await sendBatch(
+            Array(repeating: "GET Photos(1)/$value", count: 5) + ["DELETE Items(1)", "GET Photos(1)/$value"],
+            to: provider)
+        #expect(provider.requests.count == 3, "nothing is read that there is no room for")
+        let answers = try MultipartBatch.readResponse(try await stream.collect(limit: .max), boundary: boundary)
+        #expect(answers.map(\.status) == [200, 200, 413, 413, 413, 204, 200])
     }
 }
