@@ -74,7 +74,7 @@ extension DataService {
     public func pageSize(_ size: Int) -> DataService { with { $0.maxPageSize = max(1, size) } }
 
     /// The same service with changes that ask for nothing in return: ``create(_:in:)`` and the like then give what
-    /// was sent.
+    /// was sent. What has an ETag is read again all the same where a change is answered without a new one.
     public var returningNothing: DataService { with { $0.returns = .minimal } }
 
     /// The same service with other defaults.
