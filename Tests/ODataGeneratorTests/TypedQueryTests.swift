@@ -58,6 +58,18 @@ struct TypedQueryTests {
                 == "Parties?$filter=Tags/any(x1:x1 eq 'old')")
     }
 
+    @Test("11.2.6.7 Pages behind the first one of what an action returns are read")
+    func pagesOfAction() async throws {
+        let recorder = Recorder([
+            ODataResponse(body: .page(EntityPage(nextLink: "Ships?$skiptoken=1"))),
+            ODataResponse(body: .page(EntityPage())),
+        ])
+        #expect(try await HarbourService(recorder).ships.tow().isEmpty)
+        #expect(
+            recorder.requests.map { "\($0.method.rawValue) \($0.link ?? $0.url.description)" }
+                == ["POST Ships/Harbour.Tow", "GET Ships?$skiptoken=1"])
+    }
+
     @Test("Functions and arithmetic keep their types")
     func functions() {
         #expect(

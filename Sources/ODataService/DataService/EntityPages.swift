@@ -149,6 +149,9 @@ extension EntityPage {
             // The URL stays beside the link, so that a reader without context URL still knows the type.
             var next = request
             next.link = link
+            // Behind the first page of what an action returns, too, pages are read (OData Protocol 4.01, 11.2.6.7).
+            next.method = .read
+            next.body = .none
             return next
         }
     }

@@ -61,7 +61,7 @@ extension Downloader {
         try await clearStage(query)
         var seen = RowSet()
         var link: String?
-        var followed: Set<String> = []
+        var followed = FollowedLinks()
         repeat {
             var page = try await fullPage(query, table, link: link)
             for index in page.entities.indices { try await complete(&page.entities[index], of: table) }
@@ -73,7 +73,7 @@ extension Downloader {
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
-            try Self.follow(link, in: &followed)
+            try followed.follow(link)
         } while link != nil
         try await report.add(releaseMissing(query, table, seen: seen, received: report.received))
         for counts in try await applyStage(query, table, deltaLink: nil) { report.add(counts) }
@@ -98,7 +98,7 @@ extension Downloader {
     ///
     /// - Parameter outer: the links that led to the entity itself.
     private func complete(
-        _ entity: inout Entity, of table: TableStorage?, behind outer: Set<String> = []
+        _ entity: inout Entity, of table: TableStorage?, behind outer: FollowedLinks = FollowedLinks()
     ) async throws {
         for (name, related) in entity.related {
             let target = table?.navigation[name]?.target
@@ -107,7 +107,7 @@ extension Downloader {
             case .many(var entities, _, var next):
                 var followed = outer
                 while let link = next {
-                    try Self.follow(link, in: &followed)
+                    try followed.follow(link)
                     var request = ODataRequest(following: link)
                     // Bodies before V4 do not say what they are.
                     if let target, mapping.model.entitySet(target) != nil {

@@ -160,14 +160,14 @@ extension Downloader {
         var found: Set<EntityKey> = []
         do {
             var link: String?
-            var followed: Set<String> = []
+            var followed = FollowedLinks()
             repeat {
                 var request = ODataRequest(.read, url)
                 request.link = link
                 let page = try await fetch(request)
                 found.formUnion(page.entities.compactMap(\.key))
                 link = page.nextLink
-                try Self.follow(link, in: &followed)
+                try followed.follow(link)
             } while link != nil
         } catch let error as ODataError where Self.refusals.contains(error.status) {
             return nil

@@ -128,7 +128,7 @@ struct Downloader: Sendable {
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
         var link = query.nextLink
         var wasRestarted = false
-        var followed: Set<String> = []
+        var followed = FollowedLinks()
         let total =
             try await service.supportsCount
             ? ServiceSurvey.count(DefiningQuery(query.name, query.text), remote) : nil
@@ -141,7 +141,7 @@ struct Downloader: Sendable {
                 // The link to the next page has expired, or is of a service that has changed since.
                 wasRestarted = true
                 link = nil
-                followed = []
+                followed = FollowedLinks()
                 _ = try await database.bulkWrite { try QueryTable.setNextLink(nil, of: query, in: $0) }
                 try await startAgain(query, table)
                 page = try await firstPage(query, table, link: nil)
@@ -154,7 +154,7 @@ struct Downloader: Sendable {
             report.add(written.counts)
             report.received += written.received
             link = written.nextLink
-            try Self.follow(link, in: &followed)
+            try followed.follow(link)
         } while link != nil
         return report
     }
@@ -210,9 +210,10 @@ struct Downloader: Sendable {
             return report
         }
         // Several pages are staged, so that they are applied as one.
-        var followed: Set = [link]
+        var followed = FollowedLinks()
+        try followed.follow(link)
         while true {
-            try Self.follow(page.nextLink, in: &followed)
+            try followed.follow(page.nextLink)
             try await stage(page.entities, query)
             try await stage(removed: removed, query, table)
             guard let next = page.nextLink else { break }
@@ -250,7 +251,7 @@ struct Downloader: Sendable {
         try await clearStage(query)
         var seen = RowSet()
         var link: String?
-        var followed: Set<String> = []
+        var followed = FollowedLinks()
         var deltaLink: String?
         repeat {
             let page = try await fullPage(query, table, link: link)
@@ -260,7 +261,7 @@ struct Downloader: Sendable {
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
             link = page.nextLink
-            try Self.follow(link, in: &followed)
+            try followed.follow(link)
             deltaLink = page.deltaLink
         } while link != nil
         try await report.add(releaseMissing(query, table, seen: seen, received: report.received))
@@ -487,16 +488,6 @@ struct Downloader: Sendable {
     private func isSingleton(_ url: ODataURL) -> Bool {
         guard url.path.segments.count == 1, case .name(let name, .none)? = url.path.segments.first else { return false }
         return mapping.model.singleton(name.text) != nil
-    }
-
-    /// Notes that a read follows a link to its next page; the last page has none.
-    ///
-    /// - Parameter followed: the links that led to the pages before.
-    /// - Throws: `ODataError` where it is one of those: the pages lead in a circle, and would never end.
-    static func follow(_ link: String?, in followed: inout Set<String>) throws {
-        guard let link, !followed.insert(link).inserted else { return }
-        throw ODataError(
-            status: 502, code: "UnexpectedAnswer", message: "The link to the next page leads back to an earlier one.")
     }
 }
 
