@@ -255,6 +255,9 @@ struct DeltaTests {
         arguments: [
             #"{"@removed":{"reason":"deleted"},"ID":5}"#,
             #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)","reason":"deleted"}"#,
+            // As behind a proxy, and of its type.
+            ##"{"@odata.context":"#Things/$deletedEntity","id":"http://inner.test/v4/Things(5)","reason":"deleted"}"##,
+            #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)/T.Thing","reason":"deleted"}"#,
         ])
     func madeAgain(removal: String) async throws {
         let metadata = """
@@ -291,5 +294,58 @@ struct DeltaTests {
             texts.append(try await store.rows("Things").map { $0["Text"] })
         }
         #expect(texts == [["a"], ["again"], [], ["last"]])
+    }
+
+    @Test(
+        "takes keys for two that Unicode holds to be written alike, in whichever order it tells of them",
+        arguments: [true, false])
+    func keysByBytes(isRemovalFirst: Bool) async throws {
+        let metadata = """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="T">
+            <EntityType Name="File"><Key><PropertyRef Name="Path"/></Key>
+            <Property Name="Path" Type="Edm.String" Nullable="false"/><Property Name="Text" Type="Edm.String"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Files" EntityType="T.File"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        func delta(_ items: [String], _ next: Int) -> String {
+            """
+            {"@odata.context":"$metadata#Files/$delta","value":[\(items.joined(separator: ","))],\
+            "@odata.deltaLink":"Files?$deltatoken=\(next)"}
+            """
+        }
+        let (one, two) = ("Caf\u{E9}", "Cafe\u{301}")
+        let moved = [
+            #"{"@removed":{"reason":"deleted"},"Path":"Cafe\u0301"}"#, #"{"Path":"Caf\u00e9","Text":"new"}"#,
+        ]
+        let transport = PagesTransport(answers: [
+            "$metadata": metadata,
+            "Files": """
+            {"@odata.context":"$metadata#Files","value":[{"Path":"Cafe\\u0301","Text":"old"}],\
+            "@odata.deltaLink":"Files?$deltatoken=1"}
+            """,
+            "Files?$deltatoken=1": delta(isRemovalFirst ? moved : moved.reversed(), 2),
+            "Files?$deltatoken=2": delta([#"{"Path":"Cafe\u0301","Text":"other"}"#], 3),
+        ])
+        let folder = Folder()
+        let root = "http://delta.test/"
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: transport))
+        func paths() async throws -> [[UInt8]] {
+            try await store.rows("Files").map { file in
+                guard case .string(let path)? = file["Path"] else { throw ODataError.notFound("Path") }
+                return Array(path.utf8)
+            }
+        }
+        try await store.download()
+        #expect(try await paths() == [Array(two.utf8)])
+        try await store.download()
+        #expect(try await paths() == [Array(one.utf8)])
+        // What was deleted here is one, and what comes then is the other.
+        try await store.delete("Files('\(one)')")
+        try await store.download()
+        #expect(try await paths() == [Array(two.utf8)])
+        #expect(try await store.rows("Files").map { $0["Text"] } == ["other"])
     }
 }

@@ -110,6 +110,32 @@ struct ExpandTests {
         #expect(explanation.parts.allSatisfy { $0.contains("split") } && !explanation.parts.isEmpty)
     }
 
+    @Test("is not asked for again where it is loaded: what it holds is still let go of")
+    func failedProbeOfLoaded() async throws {
+        let shop = try await Shop()
+        let answers = LockedNames()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard request.url.description.hasPrefix("Order_Lines"), request.url.options.top == 1 else { return nil }
+                answers.append("")
+                throw ODataError(status: answers.names.count == 1 ? 500 : 404, code: "No", message: "Not now.")
+            })
+        let store = try await shop.store(
+            [try DefiningQuery("mine", "Orders?$filter=EmployeeID eq 1&$expand=Order_Lines")], through: service)
+        for _ in 1...2 { try await store.download() }
+        let lines = try await shop.count(
+            "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
+        #expect(try await store.rows("Order_Lines").count == lines)
+        try await shop.sql(
+            "DELETE FROM \"Order Lines\" WHERE OrderID = (SELECT MIN(OrderID) FROM Orders WHERE EmployeeID = 1) AND LineNumber = 1"
+        )
+        try await store.download()
+        #expect(try await store.rows("Order_Lines").count == lines - 1)
+        try await store.removeQuery("mine")
+        #expect(try await store.rows("Order_Lines").isEmpty)
+    }
+
     @Test("keeps relations without a foreign key as the service has them, with local changes on top")
     func links() async throws {
         let studio = try await Studio()
@@ -127,6 +153,36 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(2)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "green"])
         try await store.sync()
         #expect(try await studio.service.rows("Albums(2)/Tags").count == 2)
+    }
+
+    @Test("keeps what only an entity leads to that was deleted here, while that may be taken back")
+    func belowDeleted() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Tags")])
+        try await store.update("Tags(1)", ["Name": "mine"])
+        try await store.delete("Albums(1)")
+        for _ in 1...2 { try await store.download() }
+        #expect(try await store.rows("Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
+        #expect(try await store.original(of: ODataURL(parsing: "Tags(1)"))?["Name"] == "red")
+        #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
+        try await store.download()
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
+        try await store.delete("Albums(1)")
+        #expect(try await store.sync().upload.failed.map(\.entityText) == [])
+        #expect(try await store.rows("Tags").isEmpty, "and not longer")
+    }
+
+    @Test("keeps what only a contained entity leads to that was deleted here")
+    func belowDeletedContained() async throws {
+        let depot = try await Depot()
+        let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Header)")])
+        #expect(try await store.rows("Headers").map { $0["Title"] } == ["first"])
+        try await store.delete("Boxes(1)/Slips(1)")
+        for _ in 1...2 { try await store.download() }
+        #expect(try await store.rows("Headers").map { $0["Title"] } == ["first"])
+        #expect(try await store.undoAll() == 1)
+        #expect(try await store.rows("Boxes(1)/Slips(1)/Header").map { $0["Title"] } == ["first"])
     }
 
     @Test("Rule 17: brings contained entities with their container, and a singleton is a query of its own")

@@ -186,6 +186,35 @@ struct MembershipTests {
         #expect(try await store.rows("Products").isEmpty)
     }
 
+    @Test(
+        "that was made here and is in no query goes whatever queries of other sets are refused or left out",
+        arguments: [true, false])
+    func releasedBesideOthers(isRefused: Bool) async throws {
+        let shop = try await Shop()
+        let isRefusing = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                let url = request.link ?? request.url.description
+                guard isRefusing.isSet, url.contains("Categories") else { return nil }
+                throw ODataError(status: 403, code: "No", message: "Not for you.")
+            })
+        let store = try await shop.clone(
+            [DefiningQuery("many", "Products?$filter=Stock gt 1000000"), DefiningQuery("others", "Categories")],
+            through: service)
+        try await store.create(
+            "Products", ["Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try await store.rows("Products").count == 1)
+        if isRefused {
+            isRefusing.set()
+            await #expect(throws: OfflineError.self) { try await store.download() }
+        } else {
+            try await store.download(["many"])
+        }
+        #expect(try await store.rows("Products").isEmpty)
+    }
+
     /// What becomes of a first download that was broken off.
     enum Ending: CaseIterable {
         case beginsAgain

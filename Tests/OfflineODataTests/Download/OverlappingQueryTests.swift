@@ -133,6 +133,36 @@ struct OverlappingQueryTests {
         #expect(try await tags(store) == ["blue"])
     }
 
+    @Test("leave relations to those that ask for them, where a service expands them unasked")
+    func unaskedRelations() async throws {
+        let studio = try await Studio()
+        let client = try studio.client()
+        let service = Gateway(
+            base: client,
+            after: { request, response in
+                guard request.url.description.contains("Pages"), case .page(var page) = response.body else {
+                    return response
+                }
+                for index in page.entities.indices {
+                    let id = page.entities[index]["ID"]?.lexicalText ?? ""
+                    page.entities[index].related["Tags"] = .many(try await client.rows("Albums(\(id))/Tags"))
+                }
+                var response = response
+                response.body = .page(page)
+                return response
+            })
+        var options = OfflineODataProvider.Options()
+        options.parallelQueries = 1
+        let store = try await studio.clone(
+            [try DefiningQuery("tags", "Albums?$expand=Tags"), try DefiningQuery("pages", "Albums?$expand=Pages")],
+            options: options, through: service)
+        for _ in 1...2 {
+            #expect(try await tags(store) == ["red", "blue"])
+            #expect(try await pages(store) == [1])
+            try await store.download()
+        }
+    }
+
     @Test("take a relation away that one of them asks for from both its ends, where its other end is held besides")
     func relationFromBothEnds() async throws {
         let studio = try await Studio()

@@ -123,6 +123,27 @@ struct StatedCapabilityTests {
         #expect(asked.count { $0.contains("Order_Lines(") } == (isStated ? 3 : 0))
     }
 
+    @Test("No filters by keys: what a service answers with under another key is not what was asked for")
+    func otherByKey() async throws {
+        let shop = try await Shop()
+        let client = try shop.client()
+        let service = Gateway(
+            base: PlainService(base: client),
+            before: { request in
+                guard request.url.description.hasPrefix("Order_Lines(") else { return nil }
+                // As one that takes a key for another one.
+                return try await client.execute(
+                    ODataRequest(.read, try ODataURL(parsing: "Order_Lines(OrderID=1007,LineNumber=1)")))
+            })
+        let store = try await shop.store(
+            [DefiningQuery(entitySet: "Order_Lines")], options: stated { $0.supportsFilterByKey = false },
+            through: service)
+        try await store.download()
+        try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1006")
+        #expect(try await store.download().removed == 3)
+        #expect(try await store.rows("Order_Lines?$filter=OrderID eq 1006").isEmpty)
+    }
+
     // MARK: Batches
 
     /// A store of two queries whose first pages may go together, after two changes that belong together have come to the

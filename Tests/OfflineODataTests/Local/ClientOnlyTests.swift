@@ -1,4 +1,5 @@
 import Foundation
+import ODataClient
 import ODataModel
 import ODataQuery
 import ODataService
@@ -7,14 +8,14 @@ import Testing
 
 @Suite("Entity sets that only the store has")
 struct ClientOnlyTests {
-    static func options(_ properties: String = "") throws -> OfflineODataProvider.Options {
+    static func options(_ properties: String = "", key: String = "") throws -> OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """
                 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
                 <Schema Namespace="App" xmlns="http://docs.oasis-open.org/odata/ns/edm">
-                  <EntityType Name="Filter"><Key><PropertyRef Name="Name"/></Key>
+                  <EntityType Name="Filter"><Key><PropertyRef Name="Name"/>\(key)</Key>
                     <Property Name="Name" Type="Edm.String" Nullable="false"/>\(properties)
                   </EntityType>
                   <EntityContainer Name="C"><EntitySet Name="Filters" EntityType="App.Filter"/></EntityContainer>
@@ -66,6 +67,95 @@ struct ClientOnlyTests {
         let third = try await reopened(shop, options)
         #expect(try await third.rows("Filters").isEmpty)
         #expect(try await third.rows("Customers").count == 40, "the service's rows stay")
+    }
+
+    @Test(
+        "keep their values where a decimal gets more places or digits, whether it is of the key or not",
+        arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
+    func widened(isKey: Bool, size: String) async throws {
+        func options(_ size: String) throws -> OfflineODataProvider.Options {
+            try Self.options(
+                "<Property Name=\"Weight\" Type=\"Edm.Decimal\" \(size) Nullable=\"\(!isKey)\"/>",
+                key: isKey ? "<PropertyRef Name=\"Weight\"/>" : "")
+        }
+        let shop = try await Shop()
+        let store = try await shop.store(options: try options(#"Precision="18" Scale="2""#))
+        try await store.download()
+        // As they are stored with two places and with four, one is the other.
+        let texts = ["7.25", "725"]
+        let weights = try texts.map { ODataValue.decimal(try #require(ODataDecimal($0))) }
+        for (text, weight) in zip(texts, weights) {
+            try await store.create("Filters", ["Name": .string(text), "Weight": weight])
+        }
+        try store.close()
+        let second = try await reopened(shop, try options(size))
+        #expect(try await second.rows("Filters?$orderby=Weight").map { $0["Weight"] } == weights)
+        let found = isKey ? "Filters(Name='725',Weight=725)" : "Filters?$filter=Weight eq 725"
+        #expect(try await second.rows(found).count == 1)
+        try await second.create("Filters", ["Name": "more", "Weight": weights[0]])
+        #expect(try await second.rows("Filters").count == 3)
+    }
+
+    @Test("of a type that derives from the service's leave what the service has as it is")
+    func derivedFromService() async throws {
+        func document(_ end: String) -> String {
+            """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="T">
+            <ComplexType Name="Line"><Property Name="Text" Type="Edm.String"/></ComplexType>\(end)</edmx:DataServices>
+            </edmx:Edmx>
+            """
+        }
+        let metadata = document(
+            """
+            <EntityType Name="Header"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Line" Type="T.Line"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Headers" EntityType="T.Header"/></EntityContainer></Schema>
+            """)
+        let transport = PagesTransport(answers: [
+            "$metadata": metadata,
+            "Headers": """
+            {"@odata.context":"$metadata#Headers","value":[{"ID":1,"Line":{"Text":"theirs"}}],\
+            "@odata.deltaLink":"Headers?$deltatoken=1"}
+            """,
+            "Headers?$deltatoken=1": """
+            {"@odata.context":"$metadata#Headers/$delta","value":[],"@odata.deltaLink":"Headers?$deltatoken=1"}
+            """,
+        ])
+        let both = try CSDLReader.read(
+            xml: Array(
+                document(
+                    """
+                    </Schema><Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="App">
+                    <ComplexType Name="Long" BaseType="T.Line"/>
+                    <EntityType Name="Note"><Key><PropertyRef Name="ID"/></Key>
+                    <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Long" Type="App.Long"/></EntityType>
+                    <EntityContainer Name="C"><EntitySet Name="Notes" EntityType="App.Note"/></EntityContainer></Schema>
+                    """
+                ).utf8))
+        var options = OfflineODataProvider.Options()
+        options.clientOnlyModel = try EntityDataModel(
+            schemas: both.schemas.filter { $0.namespace == "App" },
+            includedSchemas: both.schemas.filter { $0.namespace == "T" })
+        let folder = Folder()
+        let path = folder.url.appendingPathComponent("store").path
+        let root = "http://values.test/"
+        let store = try await OfflineODataProvider.create(
+            at: path, protection: .unencrypted, serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: transport))
+        try await store.download()
+        try store.close()
+        let second = try await OfflineODataProvider.open(
+            at: path, protection: .unencrypted, options: options,
+            connect: { try ODataClient(serviceRoot: $0, transport: transport, model: $1) })
+        for isDownloaded in [false, true] {
+            if isDownloaded { try await second.download() }
+            guard case .complex(let line)? = try await second.rows("Headers").first?["Line"] else {
+                Issue.record("there is no line")
+                return
+            }
+            #expect(line["Text"] == "theirs")
+        }
     }
 
     @Test("are there for whoever opens the store without knowing the app that made it")

@@ -1,3 +1,4 @@
+import GRDB
 import HTTPTypes
 import ODataClient
 import ODataHTTP
@@ -118,6 +119,8 @@ struct DueStreamTests {
     private struct ScriptedTransport: HTTPTransport {
         let base: any HTTPTransport
         let ranges = LockedNames()
+        /// Gets the number of the request before its last bytes are given, and may take its time.
+        var pause: @Sendable (Int) async throws -> Void = { _ in }
         /// Gets the range that is asked for and the number of the request, from 1.
         let answer: @Sendable (String, Int) -> (status: Int, fields: [String: String], bytes: [UInt8], isCut: Bool)
 
@@ -135,6 +138,7 @@ struct DueStreamTests {
                 if let name = HTTPField.Name(name) { response.headerFields[name] = value }
             }
             let rest = Mutex<[UInt8]?>(bytes)
+            let (number, pause) = (ranges.names.count, pause)
             return (
                 response,
                 ByteStream {
@@ -143,11 +147,64 @@ struct DueStreamTests {
                         return rest
                     }
                     if let next, !next.isEmpty { return next }
+                    try await pause(number)
                     if isCut { throw DueStreamTests.cut }
                     return nil
                 }
             )
         }
+    }
+
+    @Test("is loaded by the next one where two at once have ended each other", Patience.limit)
+    func atOnce() async throws {
+        let studio = try await Studio()
+        let (first, second) = (LockedFlag(), LockedFlag())
+        let transport = ScriptedTransport(
+            base: studio.wire,
+            pause: { number in
+                guard let flag = number == 2 ? first : number == 3 ? second : nil else { return }
+                while !flag.isSet { try await Task.sleep(for: .milliseconds(5)) }
+            },
+            answer: { _, number in
+                (
+                    200, ["ETag": "\"\(min(number, 2))\"", "Content-Type": "image/png"],
+                    [UInt8](repeating: number == 1 ? 65 : 66, count: 5000), false
+                )
+            })
+        let store = try await studio.clone(
+            [try DefiningQuery("p", "Pictures", retrievesStreams: true)],
+            through: try ODataClient(
+                serviceRoot: "http://studio.test/",
+                transport: HTTPSession(
+                    transport, serviceRoot: "http://studio.test/", configuration: .init(retry: .none))))
+        try await studio.service.replaceStream(Self.content, "two")
+        let file = try DatabaseQueue(path: store.directory + "/store.db")
+        /// Waits until another load of the stream has begun than one that is known.
+        func begun(but known: Int64 = 0) async throws -> Int64 {
+            while true {
+                let found = try await file.read {
+                    try Int64.fetchOne(
+                        $0,
+                        sql: """
+                            SELECT id FROM outpost_stream
+                            WHERE property = '' AND entity_set = 'Pictures' AND is_complete = 0 AND etag IS NOT NULL AND id <> ?
+                            """, arguments: [known])
+                }
+                if let found { return found }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        let url = try ODataURL(parsing: Self.content)
+        let download = Task { try await store.download() }
+        let one = try await begun()
+        let load = Task { try await store.loadStream(url) }
+        _ = try await begun(but: one)
+        first.set()
+        _ = try await download.value
+        second.set()
+        #expect(try await load.value)
+        try await store.download()
+        #expect(try await store.stream(Self.content) == String(repeating: "B", count: 5000))
     }
 
     /// What a service answers to a request for the rest of a stream of which it has given all already, or another one.

@@ -206,6 +206,29 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(1)/Tags").count == 3)
     }
 
+    @Test("stays away with its entity, whatever a download leads to it from, and comes back with its changes")
+    func undoneDeletionBelow() async throws {
+        let studio = try await Studio()
+        let store = try await studio.clone([try DefiningQuery("tags", "Tags?$expand=Albums($expand=Pages)")])
+        #expect(try await pages(store) == ["Cover"])
+        try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
+        try await store.delete("Albums(1)")
+        for _ in 1...2 { try await store.download() }
+        #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        #expect(try await pages(store) == ["Mine"])
+        #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
+        #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "blue"])
+        #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+        #expect(try await pages(studio.service) == ["Mine"])
+        try await store.delete("Albums(1)")
+        try await store.download()
+        try await store.sync()
+        let rows = try await DatabaseQueue(path: store.directory + "/store.db").read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \"Albums/Pages\"")
+        }
+        #expect(rows == 0, "and with it for good")
+    }
+
     @Test("comes back, when the service refused the deletion and it is given up")
     func refusedDeletion() async throws {
         let studio = try await Studio()

@@ -21,6 +21,7 @@ struct TypesTests {
           </EntityType>
           <EntityType Name="BigPlan" BaseType="S.Plan"><Property Name="Size" Type="Edm.Int32"/></EntityType>
           <EntityType Name="EmptyPlan" BaseType="S.Plan"/>
+          <EntityType Name="NamedPlan" BaseType="S.Plan"><Property Name="Nick" Type="Edm.String"/></EntityType>
           <EntityType Name="Step"><Key><PropertyRef Name="No"/></Key>
             <Property Name="No" Type="Edm.Int32" Nullable="false"/></EntityType>
           <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
@@ -95,6 +96,71 @@ struct TypesTests {
         _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
         #expect(try await store.upload().accepted.map(\.changes.shape.name) == [shape.name])
         #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["Title"] } == ["B"])
+    }
+
+    @Test(
+        "takes the type that an entity has now, where it is made again as another one while a change of it waits",
+        arguments: ["Plan", "EmptyPlan", "NamedPlan", "BigPlan"], [true, false])
+    func otherType(type: String, isUploaded: Bool) async throws {
+        let root = "http://plans.test/"
+        let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
+        let folder = Folder()
+        try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: try ODataClient(
+                serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
+        try await store.download()
+        try await store.update("Plans('a')", ["Title": "Mine"])
+        try await service.delete("Plans('a')")
+        var values: [String: ODataValue] = ["ID": "a", "Title": "Theirs"]
+        if type == "NamedPlan" { values["Nick"] = "n" }
+        if type == "BigPlan" { values["Size"] = 4 }
+        try await service.change(.create, "Plans", type, values)
+        if isUploaded {
+            #expect(try await store.upload().failed.map { $0.failure?.status } == [412])
+        } else {
+            try await store.download()
+        }
+        func expectType(_ title: ODataValue) async throws {
+            for known in ["EmptyPlan", "NamedPlan", "BigPlan"] {
+                let found = try await store.rows("Plans/S.\(known)").map { $0["Title"] }
+                #expect(found == (known == type ? [title] : []), "\(known)")
+            }
+            let plan = try #require(try await store.rows("Plans('a')").first)
+            #expect(plan["Title"] == title)
+            if type == "NamedPlan" { #expect(plan["Nick"] == "n") }
+            if type == "BigPlan" { #expect(plan["Size"] == 4) }
+        }
+        try await expectType("Mine")
+        if isUploaded { #expect(try await store.discard() == 1) } else { #expect(try await store.undoAll() == 1) }
+        try await expectType("Theirs")
+    }
+
+    @Test("leaves a change out of what is seen that the type an entity has now has no place for")
+    func changeOfOtherType() async throws {
+        let root = "http://plans.test/"
+        let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
+        let folder = Folder()
+        try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: try ODataClient(
+                serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
+        try await store.download()
+        try await store.change(.update, "Plans('a')", "BigPlan", ["Title": "Mine", "Size": 5])
+        try await service.delete("Plans('a')")
+        try await service.change(.create, "Plans", "NamedPlan", ["ID": "a", "Title": "Theirs", "Nick": "n"])
+        for _ in 1...2 { try await store.download() }
+        let plan = try #require(try await store.rows("Plans/S.NamedPlan").first)
+        #expect(plan["Title"] == "Mine" && plan["Nick"] == "n")
+        #expect(try await store.status().pending.map { $0.changes["Size"] } == [5])
+        #expect(try await store.upload().failed.map { $0.failure?.status } == [412])
+        #expect(try await store.discard() == 1)
+        #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Nick"] } == ["n"])
+        #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Title"] } == ["Theirs"])
     }
 
     /// The URL of a plan.

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 import OfflineOData
 import Testing
@@ -73,17 +74,18 @@ struct ComplexTypeChangeTests {
         #expect(theirs["Street"] == "Mine" && theirs["Zip"] == 777)
     }
 
+    /// - Parameter size: the attributes of the price.
+    private func depot(price size: String) async throws -> Depot {
+        try await Depot { metadata in
+            metadata.replacingOccurrences(
+                of: Self.header, with: Self.header + "<Property Name=\"Price\" Type=\"Edm.Decimal\" \(size)/>")
+        }
+    }
+
     @Test("A decimal that gets more places keeps its value, here and in what waits")
     func scale() async throws {
-        func depot(_ scale: Int) async throws -> Depot {
-            try await Depot { metadata in
-                metadata.replacingOccurrences(
-                    of: Self.header,
-                    with: Self.header
-                        + "<Property Name=\"Price\" Type=\"Edm.Decimal\" Precision=\"12\" Scale=\"\(scale)\"/>")
-            }
-        }
-        let (former, newer) = (try await depot(2), try await depot(4))
+        let former = try await depot(price: #"Precision="12" Scale="2""#)
+        let newer = try await depot(price: #"Precision="12" Scale="4""#)
         let value = ODataValue.decimal(try #require(ODataDecimal("1.5")))
         let mine = ODataValue.decimal(try #require(ODataDecimal("7.25")))
         for service in [former.service, newer.service] {
@@ -100,5 +102,71 @@ struct ComplexTypeChangeTests {
                 == [])
         try await migrated.download()
         #expect(try await migrated.rows("Headers?$orderby=ID").map { $0["Price"] } == [value, mine])
+    }
+
+    @Test(
+        "A decimal that gets more places or digits keeps its value in drafts, which nobody else has",
+        arguments: [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
+    func scaleOfDrafts(size: String) async throws {
+        let former = try await depot(price: #"Precision="18" Scale="2""#)
+        let newer = try await depot(price: size)
+        let mine = ODataValue.decimal(try #require(ODataDecimal("7.25")))
+        var options = OfflineODataProvider.Options()
+        options.localDrafts = ["HeaderDrafts": "Headers"]
+        let store = try await former.clone(options: options)
+        try await store.makeDraft(of: ODataURL(parsing: "Headers(2)"))
+        try await store.update("HeaderDrafts(2)", ["Price": mine])
+        try store.close()
+        let refresh = try await former.reopen(at: newer).refreshMetadata()
+        #expect(!refresh.isRebuilt)
+        let migrated = refresh.store
+        #expect(try await migrated.rows("HeaderDrafts").map { $0["Price"] } == [mine])
+        #expect(try await migrated.rows("HeaderDrafts?$filter=Price eq 7.25").count == 1)
+        try await migrated.activateDraft(ODataURL(parsing: "HeaderDrafts(2)"))
+        #expect(try await migrated.status().pending.map { $0.changes["Price"] } == [mine])
+    }
+
+    @Test("A complex type that gets its first derived one keeps its values in drafts and in what waits")
+    func derived() async throws {
+        func depot(_ more: String) async throws -> Depot {
+            try await Depot { metadata in
+                metadata.replacingOccurrences(
+                    of: "<EntityType Name=\"Header\">",
+                    with: """
+                        <ComplexType Name="Address"><Property Name="Street" Type="Edm.String"/></ComplexType>\(more)
+                        <EntityType Name="Header">
+                        """
+                ).replacingOccurrences(
+                    of: Self.header, with: Self.header + "<Property Name=\"Home\" Type=\"Depot.Address\"/>")
+            }
+        }
+        let former = try await depot("")
+        let newer = try await depot("<ComplexType Name=\"Abroad\" BaseType=\"Depot.Address\"/>")
+        for depot in [former, newer] {
+            try await depot.service.change(
+                .update, "Headers(1)", "Header", ["Home": address(depot, ["Street": "Theirs"])])
+        }
+        var options = OfflineODataProvider.Options()
+        options.localDrafts = ["HeaderDrafts": "Headers"]
+        let store = try await former.clone(options: options)
+        let home = try address(former, ["Street": "Mine"])
+        try await store.makeDraft(of: ODataURL(parsing: "Headers(2)"))
+        try await store.change(.update, "HeaderDrafts(2)", "Header", ["Home": home])
+        try await store.change(.update, "Headers(2)", "Header", ["Home": home])
+        try store.close()
+        let refresh = try await former.reopen(at: newer).refreshMetadata()
+        #expect(!refresh.isRebuilt)
+        for url in ["HeaderDrafts(2)", "Headers(2)"] {
+            guard case .complex(let kept)? = try await refresh.store.rows(url).first?["Home"] else {
+                Issue.record("\(url) has no home")
+                continue
+            }
+            #expect(kept["Street"] == "Mine")
+        }
+        guard case .complex(let kept)? = try await refresh.store.rows("Headers(1)").first?["Home"] else {
+            Issue.record("what was downloaded is gone")
+            return
+        }
+        #expect(kept["Street"] == "Theirs")
     }
 }

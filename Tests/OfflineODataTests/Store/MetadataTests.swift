@@ -77,6 +77,93 @@ struct MetadataTests {
         #expect(try await newer.count("SELECT COUNT(*) FROM Customers WHERE Phone = 'second'") == 1)
     }
 
+    @Test("whose keys get more places keeps what waits, and the rows that it waits for")
+    func recodedKeys() async throws {
+        func metadata(_ scale: Int) -> String {
+            """
+            <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+            <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="T">
+            <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Decimal" Precision="12" Scale="\(scale)" Nullable="false"/>
+            <Property Name="Text" Type="Edm.String"/></EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Things" EntityType="T.Thing"/></EntityContainer></Schema>
+            </edmx:DataServices></edmx:Edmx>
+            """
+        }
+        let transport = PagesTransport(answers: [
+            "$metadata": metadata(2),
+            "Things": #"{"@odata.context":"$metadata#Things","value":[{"ID":1.5,"Text":"a"},{"ID":150,"Text":"b"}]}"#,
+        ])
+        let folder = Folder()
+        let root = "http://values.test/"
+        let store = try await OfflineODataProvider.create(
+            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
+            remote: ODataClient(serviceRoot: root, transport: transport))
+        try await store.download()
+        try await store.update("Things(1.5)", ["Text": "mine"])
+        transport.answers.withLock { $0["$metadata"] = metadata(4) }
+        let refresh = try await store.refreshMetadata {
+            try ODataClient(serviceRoot: $0, transport: transport, model: $1)
+        }
+        #expect(!refresh.isRebuilt)
+        for isDownloaded in [false, true] {
+            if isDownloaded { try await refresh.store.download() }
+            #expect(try await refresh.store.rows("Things?$orderby=ID").map { $0["Text"] } == ["mine", "b"])
+            #expect(try await refresh.store.rows("Things(1.5)").map { $0["Text"] } == ["mine"])
+        }
+        #expect(try await refresh.store.status().pending.map(\.entityText) == ["Things(1.5)"])
+        #expect(try await refresh.store.undoAll() == 1)
+        #expect(try await refresh.store.rows("Things(1.5)").map { $0["Text"] } == ["a"])
+    }
+
+    @Test(
+        "that binds what a query expands otherwise has that expanded as it is now", arguments: [true, false],
+        [true, false])
+    func otherParts(isBoundElsewhere: Bool, isReversed: Bool) async throws {
+        let plain = try await Studio()
+        let changed = try await Studio { metadata in
+            guard isBoundElsewhere else {
+                return metadata.replacingOccurrences(
+                    of: #"<ReferentialConstraint Property="AlbumID" ReferencedProperty="ID"/>"#, with: "")
+            }
+            return metadata.replacingOccurrences(
+                of: #"<NavigationPropertyBinding Path="Notes" Target="Notes"/>"#,
+                with: #"<NavigationPropertyBinding Path="Notes" Target="Remarks"/>"#
+            ).replacingOccurrences(
+                of: #"<EntitySet Name="Pictures""#,
+                with: """
+                    <EntitySet Name="Remarks" EntityType="Studio.Note">
+                      <NavigationPropertyBinding Path="Album" Target="Albums"/>
+                    </EntitySet>
+                    <EntitySet Name="Pictures"
+                    """)
+        }
+        if isBoundElsewhere {
+            try await changed.service.create("Remarks", ["ID": 1, "AlbumID": 1, "Text": "first"])
+        } else {
+            try await changed.link("Albums(1)/Notes", to: "Notes(1)")
+        }
+        let (former, newer) = isReversed ? (changed, plain) : (plain, changed)
+        let store = try await former.clone([try DefiningQuery("albums", "Albums?$expand=Notes")])
+        #expect(try await store.rows("Albums(1)/Notes").map { $0["Text"] } == ["first"])
+        try store.close()
+        let client = try newer.client()
+        let reopened = try await OfflineODataProvider.open(
+            at: store.directory, protection: .unencrypted, connect: { _, _ in client })
+        let refresh = try await reopened.refreshMetadata()
+        #expect(refresh.isRebuilt || isReversed && !isBoundElsewhere)
+        for _ in 1...2 {
+            try await refresh.store.download()
+            #expect(try await refresh.store.rows("Albums(1)/Notes").map { $0["Text"] } == ["first"])
+        }
+        let sets = newer.service.model.container.entitySets.map(\.name)
+        for set in ["Notes", "Remarks"] where sets.contains(set) {
+            #expect(try await refresh.store.rows(set).count == (set == "Remarks" || !sets.contains("Remarks") ? 1 : 0))
+        }
+        try await refresh.store.removeQuery("albums")
+        #expect(try await refresh.store.rows("Notes").isEmpty)
+    }
+
     @Test(
         "has new content within values that are kept whole: all rows are read again, not the changed ones alone",
         arguments: [
