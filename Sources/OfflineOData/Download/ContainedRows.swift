@@ -172,7 +172,7 @@ private struct ContainedChanges {
         let change = BeforeImages.change(from: known, to: renewed.entity, etag: renewed.etag)
         guard owner != nil else { return change }
         let requests = try queue.requests(set: table.set, rowID: rowID, in: database)
-        let current = requests.reduce(renewed.entity) { $0.merging($1.changes) }
+        let current = requests.reduce(renewed.entity) { $0.overlaid(by: $1.changes) }
         try loader.update(rowID, current, unloading: renewed.unloaded.filter { current[$0] == nil })
         return change
     }

@@ -22,7 +22,7 @@ struct RenewedVersion {
             entity = newest
             return
         }
-        entity = former.merging(newest)
+        entity = former.retyped(as: newest).merging(newest)
         // An entity that is loaded as a whole says which dynamic properties it has.
         if !newest.values.contains(where: { $0 == nil }) { entity.dynamicProperties = newest.dynamicProperties }
         guard known.etag != etag else { return }

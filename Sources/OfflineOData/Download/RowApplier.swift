@@ -245,7 +245,7 @@ struct RowApplier {
         }
         if owner != query { try membership.join(rowID, owner: owner) }
         let requests = try queue.requests(set: table.set, rowID: rowID, in: database)
-        let current = requests.reduce(renewed.entity) { $0.merging($1.changes) }
+        let current = requests.reduce(renewed.entity) { $0.overlaid(by: $1.changes) }
         try loader.update(rowID, current, unloading: renewed.unloaded.filter { current[$0] == nil })
     }
 

@@ -216,14 +216,14 @@ struct UploadOutcomes: Sendable {
         let theirs = try storable(theirs, table, in: database)
         let known = try before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
-        let newest = known?.entity?.merging(theirs) ?? theirs
+        let newest = known?.entity?.retyped(as: theirs).merging(theirs) ?? theirs
         try before.save(
             BeforeImages.Image(entity: newest, etag: theirs.control.etag, owner: known?.owner ?? 0),
             set: request.entitySet, rowID: request.rowID, in: database)
         guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
         let queued = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         try BulkLoader(set: table.set, mapping: mapping, in: database).update(
-            request.rowID, queued.reduce(newest) { $0.merging($1.changes) })
+            request.rowID, queued.reduce(newest) { $0.overlaid(by: $1.changes) })
     }
 
     /// What of the service's version of a row the row can hold. Where that is not all, the next download of its set compares

@@ -352,20 +352,66 @@ extension Entity {
             }
     }
 
-    /// This entity with every loaded property of another put over it.
+    /// This entity with every loaded property of another put over it. One of a type that derives knows the type better.
     func merging(_ other: Entity) -> Entity {
+        let isExtended = other.values.count > values.count && other.shape.hasPlaces(of: shape)
+        return (isExtended ? retyped(other.shape) : self).overlaid(by: other)
+    }
+
+    /// This entity with the loaded properties of a change put over it, but for those that its type does not have: the change
+    /// may have been made while it was of another one.
+    func overlaid(by change: Entity) -> Entity {
         var result = self
-        if other.values.count > values.count {
-            // The other one knows the type better; the properties of a base type come first in each that derives.
-            result = Entity(shape: other.shape, values: values)
-            result.dynamicProperties = dynamicProperties
-            result.control = control
+        if shape == change.shape {
+            for ordinal in change.values.indices where change.values[ordinal] != nil {
+                result.values[ordinal] = change.values[ordinal]
+            }
+        } else {
+            for (ordinal, property) in change.shape.properties.enumerated() {
+                guard let value = change.values[ordinal], let place = shape.place(of: property, at: ordinal)
+                else { continue }
+                result.values[place] = value
+            }
         }
-        for ordinal in other.values.indices where other.values[ordinal] != nil {
-            result.values[ordinal] = other.values[ordinal]
+        if shape.isOpen || change.shape.name == shape.name {
+            result.dynamicProperties.merge(change.dynamicProperties) { $1 }
         }
-        result.dynamicProperties.merge(other.dynamicProperties) { $1 }
         return result
+    }
+
+    /// This entity as one of the type that a newer version of it has, with those of its properties that this has too.
+    func retyped(as newest: Entity) -> Entity {
+        guard newest.shape.name != shape.name else { return self }
+        var result = retyped(newest.shape)
+        result.control.type = newest.control.type
+        return result
+    }
+
+    private func retyped(_ other: Shape) -> Entity {
+        var result = Entity(shape: other)
+        result.control = control
+        for (ordinal, property) in shape.properties.enumerated() {
+            guard let value = values[ordinal], let place = other.place(of: property, at: ordinal) else { continue }
+            result.values[place] = value
+        }
+        if other.isOpen { result.dynamicProperties = dynamicProperties }
+        return result
+    }
+}
+
+extension Shape {
+    /// Where a property of another type is in this one; `nil` where it has no such property, or another one of that name.
+    fileprivate func place(of property: Property, at ordinal: Int) -> Int? {
+        guard let place = self.ordinal(of: property.name) else { return nil }
+        let type = properties[place].type
+        // One that derives may declare a property again, in its place, to constrain it.
+        let isConstrained = place == ordinal && (type.primitive == nil || property.type.primitive == nil)
+        return type == property.type || isConstrained ? place : nil
+    }
+
+    /// Whether all properties of another type are in this one, as those of a base type are in each that derives.
+    fileprivate func hasPlaces(of other: Shape) -> Bool {
+        other.properties.allSatisfy { ordinal(of: $0.name) != nil }
     }
 }
 
