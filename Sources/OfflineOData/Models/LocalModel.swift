@@ -126,7 +126,11 @@ enum LocalModel {
             guard purges else { throw OfflineError.invalidClientModel(reason: breaking.description) }
             try purge(old, in: database)
         }
-        _ = try ModelMigration(from: old, to: model, rebuilds: false).run(in: database)
+        let stale = try ModelMigration(from: old, to: model, rebuilds: false).run(in: database)
+        for query in try QueryTable.all(in: database) where stale.contains(query.entitySet) {
+            // A delta would not bring what the rows have lost.
+            try QueryTable.forgetLinks(of: query.id, in: database)
+        }
         try keep(model, in: database)
     }
 

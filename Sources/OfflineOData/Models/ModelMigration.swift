@@ -6,7 +6,8 @@ import ODataStore
 /// Brings the tables of a store from one version of a service's model to another, in one transaction.
 ///
 /// Tables that both layouts have alike are not touched. A table that differs is made anew and filled with the columns
-/// that both have; columns that are new are *not loaded* until a download brings them.
+/// that both have. What both store otherwise is read by the former layout and written by the new one; columns that are new
+/// are *not loaded* until a download brings them.
 struct ModelMigration {
     let old: OfflineLayout
     let new: OfflineLayout
@@ -68,7 +69,7 @@ struct ModelMigration {
 
     /// Migrates the tables of the entity sets.
     ///
-    /// - Returns: the sets whose rows have lost what is stored otherwise now.
+    /// - Returns: the sets whose rows lack what is new, or are stored otherwise now.
     func run(in database: Database) throws -> Set<String> {
         // Renaming a table must not change what triggers of others say.
         try database.execute(sql: "PRAGMA legacy_alter_table = ON")
@@ -200,8 +201,11 @@ struct ModelMigration {
 
     /// The rows that have changes themselves or in what they contain, as a JSON array.
     private func changedRows(of table: TableStorage, in database: Database) throws -> String {
-        let rows = try Containment(mapping: new.mapping).changedRows(of: table, in: database)
-        return "[\(rows.sorted().map(String.init).joined(separator: ","))]"
+        Self.json(try Containment(mapping: new.mapping).changedRows(of: table, in: database))
+    }
+
+    private static func json(_ rows: Set<Int64>) -> String {
+        "[\(rows.sorted().map(String.init).joined(separator: ","))]"
     }
 
     /// Makes a table anew and fills it with what is still right.
@@ -233,19 +237,67 @@ struct ModelMigration {
             former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
         let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
+        let staying =
+            rebuilds && isOfService(after)
+            ? try Containment(mapping: new.mapping).changedRows(of: after, in: database) : nil
         if hasKey {
             let id = OfflineLayout.rowIDColumn.quotedDatabaseIdentifier
-            let isEmptied = rebuilds && isOfService(after)
-            let condition = isEmptied ? "WHERE \(id) IN (SELECT value FROM json_each(?))" : ""
+            let condition = staying == nil ? "" : "WHERE \(id) IN (SELECT value FROM json_each(?))"
             try database.execute(
                 sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
-                arguments: isEmptied ? [try changedRows(of: after, in: database)] : [])
+                arguments: staying.map { [Self.json($0)] } ?? [])
+        }
+        try remapNotLoaded(before, after, alike, in: database)
+        if before.columns.contains(where: { !alike.contains($0.name) }) {
+            try recode(
+                "former$\(statement.name)", before, after, isCopied: hasKey, only: staying, in: database)
         }
         try database.execute(sql: "DROP TABLE \(former)")
         try keepNumbers(after: lastNumber, of: statement.name, in: database)
-        try remapNotLoaded(before, after, alike, in: database)
         let isNew = after.columns.contains { !alike.contains($0.name) }
         return rebuilds || isNew || !hasKey ? after.set : nil
+    }
+
+    /// Reads the values of rows by the former layout and writes them by the new one: what is kept here alone, as drafts are, no
+    /// download would bring again. What a row has that cannot be read, or that the new layout does not hold, is not loaded.
+    ///
+    /// - Parameters:
+    ///   - former: the table of before.
+    ///   - isCopied: whether the rows are there with what is stored alike; else their keys are stored otherwise too.
+    ///   - staying: the rows that stay; `nil` for all.
+    private func recode(
+        _ former: String, _ before: TableStorage, _ after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
+        in database: Database
+    ) throws {
+        let isContained = after.set.contains("/")
+        guard !after.shape.key.isEmpty || isContained || new.mapping.model.singleton(after.set) != nil else { return }
+        var source = before
+        source.table = former
+        let reader = try BulkLoader(table: source, in: database)
+        let writer = try BulkLoader(table: after, in: database)
+        let columns =
+            [OfflineLayout.rowIDColumn, OfflineLayout.ownerColumn] + (isContained ? [OfflineLayout.parentColumn] : [])
+        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let rows = try Row.fetchAll(database, sql: "SELECT \(list) FROM \(former.quotedDatabaseIdentifier)")
+        for row in rows {
+            let rowID: Int64 = row[0]
+            guard staying?.contains(rowID) ?? true else { continue }
+            do {
+                guard let entity = try reader.read(rowID) else { continue }
+                let model = new.mapping.model
+                let shape = model.shape(entity.shape.name) ?? after.shape
+                let recoded = writer.storable(entity.converted(to: shape, in: model).0)
+                if isCopied {
+                    try writer.update(rowID, recoded)
+                } else {
+                    try writer.restore(rowID, recoded, owner: row[1], parent: isContained ? row[2] : nil)
+                }
+            } catch is StoredValueError {
+                continue
+            } catch StoreError.constraint {
+                continue
+            }
+        }
     }
 
     /// Lets a table that was made anew go on counting, so that what knows a row by its number finds no other one.
@@ -285,8 +337,18 @@ struct ModelMigration {
                 sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",
                 arguments: [columns.remapped(row[1]), row[0] as Int64])
         }
+        // A column for a value of its own that is stored otherwise is recoded as it is.
+        var recoded: [String: (DatabaseValue) throws -> DatabaseValue] = [:]
+        for column in after.columns where !alike.contains(column.name) {
+            guard let former = before.columns.first(where: { $0.name == column.name && $0.type == column.type }) else {
+                continue
+            }
+            let model = old.mapping.model
+            recoded[column.name] = { try column.codec.encode(former.codec.decode($0, as: former.type, in: model)) }
+        }
+        let withRecoded = NotLoadedColumns(from: before, to: after, alike: alike.union(recoded.keys))
         try DeletionShelf.remap(
-            after.table, dropping: Set(before.columns.map(\.name)).subtracting(alike), notLoaded: name,
-            columns.remapped, in: database)
+            after.table, dropping: Set(before.columns.map(\.name)).subtracting(alike), recoding: recoded,
+            notLoaded: name, { $1 ? withRecoded.remapped($0) : columns.remapped($0) }, in: database)
     }
 }

@@ -175,7 +175,7 @@ extension Entity {
     ///
     /// - Returns: the entity, and the names of the loaded properties that the other version does not have, or not with all that
     ///   is in them.
-    fileprivate func converted(to shape: Shape, in model: EntityDataModel) -> (Entity, lost: Set<String>) {
+    func converted(to shape: Shape, in model: EntityDataModel) -> (Entity, lost: Set<String>) {
         var result = Entity(shape: shape)
         var lost: Set<String> = []
         for (ordinal, property) in self.shape.properties.enumerated() {

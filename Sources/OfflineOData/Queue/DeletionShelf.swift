@@ -232,17 +232,31 @@ struct DeletionShelf {
     ///
     /// - Parameters:
     ///   - dropped: the columns that are gone, or stored otherwise.
+    ///   - recoded: those of them whose values are brought along, with how each is stored now.
     ///   - notLoaded: the column that says which columns are not loaded.
-    ///   - remapped: what it says of the new table's columns.
+    ///   - remapped: what it says of the new table's columns, with or without the recoded ones.
     static func remap(
-        _ table: String, dropping dropped: Set<String>, notLoaded: String, _ remapped: (Data?) -> Data?,
-        in database: Database
+        _ table: String, dropping dropped: Set<String>,
+        recoding recoded: [String: (DatabaseValue) throws -> DatabaseValue], notLoaded: String,
+        _ remapped: (Data?, _ withRecoded: Bool) -> Data?, in database: Database
     ) throws {
         let rows = try Row.fetchAll(
             database, sql: "SELECT id, content FROM outpost_shelf WHERE table_name = ?", arguments: [table])
         for row in rows {
-            var cells = try cells(row["content"]).filter { !dropped.contains($0.key) }
-            cells[notLoaded] = Cell((remapped(cells[notLoaded]?.blob)).databaseValue)
+            let known = try cells(row["content"])
+            var cells = known.filter { !dropped.contains($0.key) }
+            var isRecoded = true
+            do {
+                for (name, recode) in recoded {
+                    guard let cell = known[name] else { continue }
+                    cells[name] = Cell(try recode(cell.value))
+                }
+            } catch is StoredValueError {
+                // What the new column does not hold comes back with a download.
+                isRecoded = false
+                cells = known.filter { !dropped.contains($0.key) }
+            }
+            cells[notLoaded] = Cell(remapped(cells[notLoaded]?.blob, isRecoded).databaseValue)
             try database.execute(
                 sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?",
                 arguments: [try JSONEncoder().encode(cells), row["id"] as Int64])
