@@ -49,9 +49,7 @@ struct TreeApplier {
         let rowID = try root.apply(entity)
         guard !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
-        // Deleted here: what it contains and leads to went with it, and is back with it.
-        guard try Rows.owner(table, rowID: rowID, in: database) != nil else { return }
-        try applyRelated(of: entity, rowID, table, expand, &reached)
+        try applyRelated(of: entity, try present(rowID, table), table, expand, &reached)
     }
 
     /// - Parameter reached: the rows that were met, by set.
@@ -68,15 +66,23 @@ struct TreeApplier {
         try releaseExpanded(of: rowID, table, reached)
     }
 
+    /// The row, where it was not deleted here.
+    private func present(_ rowID: Int64, _ table: TableStorage) throws -> Int64? {
+        try Rows.owner(table, rowID: rowID, in: database) == nil ? nil : rowID
+    }
+
+    /// - Parameter rowID: the row of the entity; `nil` where it was deleted here. What it contains and its relations went with
+    ///   it then, and are back with it; what it leads to is still what the service has, and stays.
     private mutating func applyRelated(
-        of entity: Entity, _ rowID: Int64, _ table: TableStorage, _ items: [ExpandItem],
+        of entity: Entity, _ rowID: Int64?, _ table: TableStorage, _ items: [ExpandItem],
         _ reached: inout [String: RowSet]
     ) throws {
         for (name, others) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard case .many(let entities, _, _) = others, let storage = table.navigation[name],
-                let target = mapping.tables[storage.target]
+                let target = mapping.tables[storage.target],
+                // What a service expands unasked is left to those who ask for it: it may be a part.
+                let options = items.first(where: { $0.path.first?.text == name })?.options
             else { continue }
-            let options = items.first { $0.path.first?.text == name }?.options ?? QueryOptions()
             if storage.target.contains("/") {
                 try contain(entities, in: rowID, target, options.expand, &reached)
                 continue
@@ -86,11 +92,12 @@ struct TreeApplier {
                 let id =
                     storage.target == self.table.set ? try root.apply(other) : try related[storage.target]?.apply(other)
                 guard let id else { continue }
-                ids.insert(id)
+                let there = try present(id, target)
+                if let there { ids.insert(there) }
                 reached[storage.target, default: RowSet()].insert(id)
-                try applyRelated(of: other, id, target, options.expand, &reached)
+                try applyRelated(of: other, there, target, options.expand, &reached)
             }
-            if case .link = storage {
+            if let rowID, case .link = storage {
                 try relations.relate(rowID, storage, to: ids, isPart: options.filter != nil, reached)
             }
         }
@@ -98,18 +105,22 @@ struct TreeApplier {
 
     /// Contained entities are where their container is, and nowhere else. What was changed here is put on top
     /// of what the service has.
+    ///
+    /// - Parameter parent: the row of the container; `nil` where it was deleted here.
     private mutating func contain(
-        _ entities: [Entity], in parent: Int64, _ target: TableStorage, _ items: [ExpandItem],
+        _ entities: [Entity], in parent: Int64?, _ target: TableStorage, _ items: [ExpandItem],
         _ reached: inout [String: RowSet]
     ) throws {
+        guard let parent else {
+            for entity in entities { try applyRelated(of: entity, nil, target, items, &reached) }
+            return
+        }
         var ids: Set<Int64> = []
         for entity in entities {
             guard let (rowID, change) = try contained[target.set]?.apply(entity, in: parent) else { continue }
             ids.insert(rowID)
             try root.mark(change, rowID, of: target.set)
-            // Deleted here: what is below it is back with it.
-            guard try Rows.owner(target, rowID: rowID, in: database) != nil else { continue }
-            try applyRelated(of: entity, rowID, target, items, &reached)
+            try applyRelated(of: entity, try present(rowID, target), target, items, &reached)
         }
         for row in try contained[target.set]?.letGo(in: parent, but: ids) ?? [] {
             try releaseExpanded(of: row, target, reached)
