@@ -17,14 +17,9 @@ struct StreamLoader: Sendable {
     /// - Returns: whether it was loaded; `false` when nothing is different.
     func load(_ url: ODataURL, of owner: StreamTable.Owner) async throws -> Bool {
         do {
-            do {
-                return try await attempt(url, of: owner)
-            } catch is NoUse {
-                return try await attempt(url, of: owner)
-            }
-        } catch let error as ODataError where Self.definite.contains(error.status) {
-            try await streams.database.write { try StreamTable.settle(owner, in: $0) }
-            throw error
+            return try await attempt(url, of: owner)
+        } catch is NoUse {
+            return try await attempt(url, of: owner)
         }
     }
 
@@ -59,12 +54,18 @@ struct StreamLoader: Sendable {
             guard offset > 0, let partial else { throw error }
             try await drop(partial)
             throw NoUse()
+        } catch let error as ODataError where Self.definite.contains(error.status) {
+            // The service's word alone: where another load takes the place of this one, the stream is that one's, and is due
+            // until it is through.
+            try await streams.database.write { try StreamTable.settle(owner, in: $0) }
+            throw error
         }
         guard response.status != 304 else {
             try await streams.database.write { try StreamTable.settle(owner, in: $0) }
             return false
         }
         guard case .raw(let bytes, let contentType) = response.body else {
+            try await streams.database.write { try StreamTable.settle(owner, in: $0) }
             throw ODataError.notFound(url.description)
         }
         let id: Int64
