@@ -68,14 +68,52 @@ enum QueryTable {
         let id = database.lastInsertedRowID
         try database.execute(
             sql: "INSERT INTO outpost_hidden_owner(id) VALUES (?)", arguments: [id])
-        for split in parts.splits {
-            let part = try DefiningQuery(
-                "\(query.name)/\(split.navigation)", split.text, group: query.group,
-                retrievesStreams: query.retrievesStreams)
-            try add(
-                part, entitySet: split.entitySet, mapping: mapping, parent: id, navigation: split.navigation,
-                in: database)
+        for split in parts.splits { try add(split, of: query, id, mapping: mapping, in: database) }
+    }
+
+    /// Adds a part of a query.
+    private static func add(
+        _ split: ExpandParts.Split, of query: DefiningQuery, _ id: Int64, mapping: StorageMapping, in database: Database
+    ) throws {
+        let part = try DefiningQuery(
+            "\(query.name)/\(split.navigation)", split.text, group: query.group,
+            retrievesStreams: query.retrievesStreams)
+        try add(
+            part, entitySet: split.entitySet, mapping: mapping, parent: id, navigation: split.navigation, in: database)
+    }
+
+    /// Has what all queries expand read as another model lets it be. None of them holds any rows.
+    static func remakeParts(_ mapping: StorageMapping, in database: Database) throws {
+        for query in try all(in: database) where query.parent == nil {
+            try remakeParts(of: query, mapping, in: database)
         }
+    }
+
+    private static func remakeParts(
+        of query: StoredQuery, _ mapping: StorageMapping, in database: Database
+    ) throws {
+        let defining = try DefiningQuery(
+            query.name, query.text, group: query.group, retrievesStreams: query.retrievesStreams)
+        let splits: [ExpandParts.Split]
+        do {
+            splits = try ExpandParts(of: query.name, defining.url, entitySet: query.entitySet, mapping: mapping).splits
+        } catch is OfflineError {
+            // What the model has no place for any more, the service says by itself.
+            return
+        }
+        var missing = splits
+        for part in try all(in: database) where part.parent == query.id {
+            let split = part.navigation.map {
+                ExpandParts.Split(navigation: $0, entitySet: part.entitySet, text: part.text)
+            }
+            if let split, let index = missing.firstIndex(of: split) {
+                missing.remove(at: index)
+                try remakeParts(of: part, mapping, in: database)
+            } else {
+                try removePart(part, in: database)
+            }
+        }
+        for split in missing { try add(split, of: defining, query.id, mapping: mapping, in: database) }
     }
 
     /// Takes a part back that the service does not answer: its parent reads the navigation property itself.

@@ -91,6 +91,7 @@ extension OfflineODataProvider {
                     try QueryTable.forgetLinks(of: query.id, in: database)
                 }
             }
+            if rebuilds { try QueryTable.remakeParts(migration.new.mapping, in: database) }
             try database.execute(sql: "DELETE FROM outpost_staged")
             try Settings.set("service.metadata", metadata, in: database)
             try LocalModel.keep(combined, in: database)
