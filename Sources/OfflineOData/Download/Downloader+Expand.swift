@@ -14,11 +14,12 @@ extension Downloader {
     private static let refusalsOfParts = refusals.union([404])
 
     /// Asks the service once for each part of a query whether it answers that; one that it does not is read with its
-    /// parent from then on. Where it fails, or refuses this user, it is asked again by the next download.
+    /// parent from then on. Where it fails, or refuses this user, it is asked again by the next download, unless the part
+    /// itself has brought rows by then.
     func probed(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
         var changed = false
-        for part in queries where part.parent != nil && !part.isProbed {
-            guard let table = mapping.tables[part.entitySet] else { continue }
+        for part in queries where part.parent != nil && !part.isProbed && !part.isLoaded && part.nextLink == nil {
+            guard let table = mapping.tables[part.entitySet], try await holdsNothing(part, table) else { continue }
             var url = try columnSet(part, table)
             url.options.top = 1
             url.options.expand = []
@@ -48,6 +49,12 @@ extension Downloader {
             (query.text, query.keepsLinks, query.generation) = (before.text, before.keepsLinks, before.generation)
             return query
         }
+    }
+
+    /// Whether a part can be taken back: rows that it holds would be nobody's.
+    private func holdsNothing(_ part: StoredQuery, _ table: TableStorage) async throws -> Bool {
+        let rows = HeldRows(query: part.id, table: table, mapping: mapping)
+        return try await database.read { try rows.ids(after: .min, limit: 1, in: $0).isEmpty }
     }
 
     // MARK: Whole reads
