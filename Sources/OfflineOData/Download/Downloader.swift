@@ -281,7 +281,7 @@ struct Downloader: Sendable {
     }
 
     /// Ends that rows are known as uploaded, now that downloads have brought back what became of them: those that queries
-    /// hold once each of these was downloaded, and the others once all were.
+    /// hold once each of these was downloaded, and the others once all were that bring rows of their set.
     ///
     /// Rows made here belong to nobody until the first download after their upload: one that no query
     /// brought then is not part of what is kept offline. A first download that was taken up again may have read,
@@ -291,12 +291,15 @@ struct Downloader: Sendable {
         try await database.write { database in
             let fromStart = downloaded.filter { $0.isLoaded || $0.nextLink == nil }
             let current = try Set(fromStart.filter { try QueryTable.isCurrent($0, in: database) }.map(\.id))
-            let isWhole = try QueryTable.all(in: database).allSatisfy { current.contains($0.id) }
+            let missing = try QueryTable.all(in: database).filter { !current.contains($0.id) }
+            let incomplete = Set(missing.flatMap { $0.sets(in: mapping) })
             var changed: [String: Set<Int64>] = [:]
             for row in rows {
                 let table = mapping.tables[row.set]
                 let owner = try table.flatMap { try Rows.owner($0, rowID: row.rowID, in: database) }
-                guard try isWhole || isHeld(row, owner: owner, byNoneBut: current, in: database) else { continue }
+                guard
+                    try !incomplete.contains(row.set) || isHeld(row, owner: owner, byNoneBut: current, in: database)
+                else { continue }
                 if changed[row.set] == nil {
                     changed[row.set] = try table.map {
                         try Containment(mapping: mapping).changedRows(of: $0, in: database)
