@@ -175,10 +175,12 @@ extension Downloader {
         return found
     }
 
-    /// Whether the service answers with an entity under a key.
+    /// Whether the service answers with the entity of a key: one that finds keys in another case, too, may have it under
+    /// another one by now.
     private func isThere(_ key: EntityKey, _ table: TableStorage) async throws -> Bool {
         do {
-            return try await !fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key, mapping))).entities.isEmpty
+            return try await fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key, mapping))).entities
+                .contains { $0.key.map { $0 == key } ?? true }
         } catch let error as ODataError where [404, 410].contains(error.status) || Self.refusals.contains(error.status)
         {
             return false
