@@ -71,6 +71,43 @@ struct WaitingRelationTests {
         #expect(try await store.rows(set).isEmpty, "nobody holds it any more")
     }
 
+    @Test(
+        "is made and taken away where the service asks for the version of what it starts from",
+        arguments: [true, false])
+    func requiredETag(isTogether: Bool) async throws {
+        let studio = try await Studio()
+        let error = ODataError(status: 428, code: "PreconditionRequired", message: "Say which version.")
+        let isUnguarded: @Sendable (ODataRequest) -> Bool = {
+            $0.url.path.segments.last == .reference && $0.ifMatch == nil
+        }
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                if case .batch(let items) = request.body, items.contains(where: { isUnguarded($0.request) }) {
+                    return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+                }
+                if isUnguarded(request) { throw error }
+                return nil
+            })
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")], through: service)
+        if isTogether {
+            try await store.transaction { changes in
+                for tag in ["Tags(1)", "Tags(3)"] {
+                    try changes.perform(
+                        ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference(tag)))
+                }
+            }
+        } else {
+            for tag in ["Tags(1)", "Tags(3)"] { try await store.link("Albums(2)/Tags", to: tag) }
+            try await store.unlink("Albums(1)/Tags", from: "Tags(1)")
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await names(studio.service, "Albums(2)/Tags") == ["red", "green"])
+        #expect(try await names(studio.service, "Albums(1)/Tags") == (isTogether ? ["red", "blue"] : ["blue"]))
+    }
+
     // MARK: Taking back
 
     @Test("is a change of both that undo of either takes back", arguments: ["Albums(2)", "Tags(3)"])
