@@ -206,6 +206,16 @@ extension Uploader {
 
     // MARK: Answers
 
+    /// What the service said of one request of a change set, or was asked then.
+    private struct Answer: Sendable {
+        let id: Int64
+        let theirs: Entity?
+        let etag: String?
+        /// The key of what it created, where the entity does not show that.
+        let key: EntityKey?
+        let reading: UploadOutcomes.Reading
+    }
+
     /// Stores that the service has acted: all answers in one transaction.
     ///
     /// - Parameters:
@@ -215,24 +225,29 @@ extension Uploader {
         changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:],
         isRepeat: Bool
     ) async throws -> Result {
-        var answers: [(id: Int64, theirs: Entity?, etag: String?, key: EntityKey?)] = []
+        let all = Set(requests.map(\.id))
+        var answers: [Answer] = []
         for (request, response) in zip(requests, responses) {
             var theirs: Entity?
             if case .entity(let entity) = response.body { theirs = entity }
             var key: EntityKey?
+            var reading = isRepeat ? UploadOutcomes.Reading.repeated(with: all) : .atOnce
             if request.kind == .create, theirs?.key == nil {
                 key = namedKey(request, response)
                 if let key { theirs = await readAgain(request, key) ?? theirs }
             } else if request.kind == .update, theirs == nil,
-                wire.readsAgain || (response.etag == nil && request.etag != nil)
+                isRepeat || wire.readsAgain || (response.etag == nil && request.etag != nil)
             {
                 theirs = await readAgain(request, request.key)
+                if !isRepeat { reading = .later(with: all) }
             } else if request.kind == .call {
                 theirs = try await boundEntity(after: request, response)
             }
             let etag = request.kind == .call ? nil : response.etag
             if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-            answers.append((request.id, theirs, theirs?.control.etag ?? etag, key))
+            answers.append(
+                Answer(
+                    id: request.id, theirs: theirs, etag: theirs?.control.etag ?? etag, key: key, reading: reading))
         }
         let isAccepted = responses.contains { $0.repeatabilityResult == .accepted }
         let (known, failedAt) = (answers, environment.instant.description)
@@ -261,7 +276,7 @@ extension Uploader {
                 let isOvertaken = try isRepeat && theirs.map { try !isShown(request, by: $0, in: database) } ?? false
                 try outcomes.accept(
                     request, theirs: theirs, etag: answer.etag, seen: row.flatMap { seen[$0] },
-                    isOvertaken: isOvertaken, in: database)
+                    isOvertaken: isOvertaken, reading: answer.reading, in: database)
                 // What the next one of the row met.
                 if let row, let former = seen[row] {
                     let changed = request.isOfRow ? former.merging(request.changes) : former

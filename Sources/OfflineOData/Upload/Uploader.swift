@@ -343,7 +343,7 @@ struct Uploader: Sendable {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
         var isWithoutKey = false
-        var isReadLater = false
+        var reading = isRepeat ? UploadOutcomes.Reading.repeated() : .atOnce
         if request.kind == .create, theirs?.key == nil {
             // A lean answer may leave the key to Location.
             if let key = createdKey(request, response) {
@@ -353,9 +353,10 @@ struct Uploader: Sendable {
             } else {
                 isWithoutKey = true
             }
-        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain {
+        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain || isRepeat {
+            // That of a repeat may be of an older version than a download has brought.
             theirs = await readAgain(request, request.key)
-            isReadLater = true
+            if !isRepeat { reading = .later() }
         } else if request.kind == .stream {
             // The ETag of the answer is the stream's.
             theirs = await readAgain(request, request.key)
@@ -369,11 +370,11 @@ struct Uploader: Sendable {
         }
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-        let (current, before, readLater) = (theirs, seen, isReadLater)
+        let (current, before, read) = (theirs, seen, reading)
         // It may have acted long ago: a repeat is answered with what the service has now. What is read later than the answer
         // may be others' work by then.
         var isOvertaken = isRepeat && theirs.map { !request.isShown(by: $0) } ?? false
-        if readLater, let etag, let theirs, theirs.control.etag != etag { isOvertaken = true }
+        if case .later = reading, let etag, let theirs, theirs.control.etag != etag { isOvertaken = true }
         let overtaken = isOvertaken
         try await write { database in
             try ServiceKnowledge.addWholeEntities(of: sets, in: database)
@@ -383,7 +384,7 @@ struct Uploader: Sendable {
             }
             try outcomes.accept(
                 request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
-                isOvertaken: overtaken, isReadLater: readLater, in: database)
+                isOvertaken: overtaken, reading: read, in: database)
         }
         return .accepted
     }
@@ -526,7 +527,8 @@ struct Uploader: Sendable {
             if request.kind == .update, isRepeatable != true, wasSent, let theirs, theirs.matches(request.changes) {
                 // Our own first try acted and changed the ETag.
                 try await write {
-                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                    try outcomes.accept(
+                        request, theirs: theirs, etag: theirs.control.etag, reading: .repeated(), in: $0)
                 }
                 return .accepted
             }
