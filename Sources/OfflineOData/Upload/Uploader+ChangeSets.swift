@@ -348,6 +348,9 @@ extension Uploader {
             try await noteRefusal(of: requests, wasSent: wasSent)
             let found: [Int64: Conflict]
             do {
+                if error.status != 428, let taken = try await takeDeletions(of: requests, wasSent: wasSent) {
+                    return taken
+                }
                 found = try await conflicts(in: requests, error)
             } catch {
                 // Whatever keeps us from asking, they were refused: that none has acted is known.
@@ -378,6 +381,38 @@ extension Uploader {
             return try await sendApart(requests)
         default: return try await archive(changeSet: requests, .refused, error, message: error.message)
         }
+    }
+
+    /// Takes the deletions of what others have deleted out of a change set that the service refused: what was asked for is so.
+    /// Those of entities of which anything else waits stay, since that meets the deletion as a conflict.
+    ///
+    /// - Returns: `nil` where there are none.
+    private func takeDeletions(of requests: [QueuedRequest], wasSent: Bool) async throws -> Result? {
+        var candidates: Set<Int64> = []
+        for request in requests where request.kind == .delete {
+            let isAlone = try await read { database in
+                try outcomes.queue.requests(set: request.entitySet, rowID: request.rowID, in: database).count == 1
+            }
+            guard isAlone else { continue }
+            do {
+                if try await current(request, request.key) == nil { candidates.insert(request.id) }
+            } catch let unreadable where refusal(unreadable, of: request) != nil {
+                continue
+            }
+        }
+        guard !candidates.isEmpty else { return nil }
+        let gone = candidates
+        try await putBack(requests, wasSent: wasSent)
+        return .inPart(
+            try await write { database in
+                try requests.filter { request in
+                    // Undone while the service was asked about it.
+                    guard gone.contains(request.id), try outcomes.queue.request(request.id, in: database) != nil
+                    else { return false }
+                    try outcomes.accept(request, theirs: nil, etag: nil, in: database)
+                    return true
+                }
+            })
     }
 
     /// The entity sets whose entities a change set has changed by single properties, when it was refused for a method: the one

@@ -86,6 +86,7 @@ struct Uploader: Sendable {
                 report.failed += failed
                 for request in failed { progress.reportFailure(request) }
             case .postponed: continue
+            case .inPart(let requests): report.accepted += requests
             case .apart:
                 usesChangeSets = false
                 continue
@@ -126,6 +127,8 @@ struct Uploader: Sendable {
         case givenUp([QueuedRequest])
         /// It is to be sent in another way, or is there no more.
         case postponed
+        /// These of a change set are so without being made; the others are to be sent without them.
+        case inPart([QueuedRequest])
         /// Change sets do not come through now: for the rest of this upload, their requests are sent one after the other.
         case apart
     }
