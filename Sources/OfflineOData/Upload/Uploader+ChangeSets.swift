@@ -33,7 +33,7 @@ extension Uploader {
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
         let sending: Sending
         do {
-            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, way)
+            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, seen: seen, way)
             let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
             let hasReferences = mentions.contains(.inBody)
             let bindings = hasReferences ? isKnown.map { $0 ? Bindings.known : .refused } ?? .unknown : .none
@@ -155,9 +155,10 @@ extension Uploader {
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
     ///
+    /// - Parameter seen: the entities as the service had them before, where it was asked.
     /// - Returns: the requests, and where they name what others create.
     private func items(
-        for requests: [QueuedRequest], isRepeatable: Bool?, _ way: Way
+        for requests: [QueuedRequest], isRepeatable: Bool?, seen: [RowReference: Entity], _ way: Way
     ) async throws -> ([BatchItem], mentions: Set<ChangeSetReferences.Mention>) {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
@@ -188,14 +189,20 @@ extension Uploader {
             }
             // What an earlier one makes of the entity has an ETag that nobody knows yet: that one guards them all, where it
             // was made of the same version. Else the set meets the conflict that there is.
+            var isGuarded = request.isOfRow ? created.contains { $0.isOfRow(of: request) } : false
             if let row = request.touchedRow {
-                if let guardedBy = touched[row], guardedBy == message.ifMatch {
+                if touched[row] == nil, message.ifMatch == nil, request.kind == .update || request.kind == .delete {
+                    message.ifMatch = seen[row]?.control.etag
+                }
+                if let guardedBy = touched[row], guardedBy == message.ifMatch ?? guardedBy {
                     message.ifMatch = nil
+                    isGuarded = true
                 } else if let etag = message.ifMatch {
                     touched[row] = etag
                 }
             }
             mentions.insert(references.resolve(&message, request))
+            if way.takesAnyVersion, isGuarded, message.ifMatch == nil { message.ifMatch = "*" }
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }
             items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
@@ -356,6 +363,12 @@ extension Uploader {
                 // Whatever keeps us from asking, they were refused: that none has acted is known.
                 try await putBack(requests, wasSent: wasSent)
                 throw error
+            }
+            if error.status == 428, found.isEmpty, !way.takesAnyVersion {
+                // What earlier ones of it make has a version that nobody knows yet; the service wants to be told all the same.
+                var guarded = way
+                guarded.takesAnyVersion = true
+                return try await send(changeSet: wasSent ? requests : requests.map(\.asPending), guarded)
             }
             return try await resolve(conflicts: found, requests, error, way)
         case 400 where bindings == .unknown || bindings == .refused:

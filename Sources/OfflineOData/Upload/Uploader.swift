@@ -142,6 +142,10 @@ struct Uploader: Sendable {
         /// The entity sets of which whole entities are sent in the place of single properties, to see whether the service
         /// takes these, besides those of which that is known.
         var puts: Set<String> = []
+        /// Whether the service wants to be told that it may act on any version, where none is known that guards a request.
+        var takesAnyVersion = false
+        /// The version that the service has of an entity, where that is not known here and has the values that were seen here.
+        var etag: String?
     }
 
     // MARK: One request
@@ -171,7 +175,8 @@ struct Uploader: Sendable {
         guard let marked = try await mark([request])?.first else { return .postponed }
         let message: ODataRequest
         do {
-            message = try await self.message(for: marked, isRepeatable: isRepeatable, way)
+            message = try await self.message(
+                for: marked, isRepeatable: isRepeatable, way, etag: way.etag ?? seen?.control.etag)
         } catch {
             guard let refusal = refusal(error, of: marked) else {
                 // Nothing has left yet.
@@ -265,12 +270,15 @@ struct Uploader: Sendable {
 
     /// The request as the service gets it.
     ///
-    /// - Parameter merges: whether a change of single properties may be put into the whole entity that the service has, where
-    ///   it takes nothing else.
+    /// - Parameters:
+    ///   - etag: the ETag of the version that the service has, where the request knows none.
+    ///   - merges: whether a change of single properties may be put into the whole entity that the service has, where it takes
+    ///     nothing else.
     func message(
-        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, merges: Bool = true
+        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, etag: String? = nil, merges: Bool = true
     ) async throws -> ODataRequest {
-        if let message = try await requestBesideRows(request) {
+        if var message = try await requestBesideRows(request) {
+            if way.takesAnyVersion, request.kind == .link || request.kind == .unlink { message.ifMatch = "*" }
             return try await completed(message, request, isRepeatable)
         }
         var message: ODataRequest
@@ -288,16 +296,16 @@ struct Uploader: Sendable {
         case .update:
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
-            message.ifMatch = request.etag
+            message.ifMatch = request.etag ?? etag
             if merges, try await putsWhole(request, way), let theirs = try await current(request, request.key) {
                 // The whole entity with what was changed: what is not loaded here must not be lost there.
                 message.method = .replace
                 message.body = .entity(theirs.merging(changes))
-                message.ifMatch = request.etag ?? theirs.control.etag
+                message.ifMatch = request.etag ?? etag ?? theirs.control.etag
             }
         case .delete:
             message = ODataRequest(.delete, try await url(of: request))
-            message.ifMatch = request.etag
+            message.ifMatch = request.etag ?? etag
         }
         return try await completed(message, request, isRepeatable)
     }
@@ -494,6 +502,12 @@ struct Uploader: Sendable {
             // It is there already, by our own first try or somebody else: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
+        case 428 where (request.kind == .link || request.kind == .unlink) && !way.takesAnyVersion:
+            // A relation has no version; that of the entity which it starts from is not what it was made of.
+            var guarded = way
+            guarded.takesAnyVersion = true
+            try await noteRefusal(of: [request], wasSent: wasSent)
+            return try await send(wasSent ? request : request.asPending, guarded)
         case _ where !request.kind.isOfRow:
             return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
@@ -522,6 +536,14 @@ struct Uploader: Sendable {
                 // Somebody else has deleted it: what was asked for is so.
                 try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
                 return .accepted
+            }
+            if error.status == 428, request.etag == nil, way.etag == nil, request.kind != .stream,
+                let etag = theirs?.control.etag, let base = request.base, theirs?.matches(base) ?? false
+            {
+                // Nobody has changed it: its version was not known here.
+                var guarded = way
+                guarded.etag = etag
+                return try await send(wasSent ? request : request.asPending, guarded)
             }
             if request.kind == .stream, isRepeatable != true, wasSent, let taken = try await taken(streamOf: request) {
                 // Our own first try acted and changed the ETag.
