@@ -168,7 +168,8 @@ struct QueueHook: WriteHook {
         }
         if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
             try mending.putBack(
-                joining: options, waitingFor: awaited(by: changes, of: after, change, rowID: rowID, in: database),
+                joining: options,
+                waitingFor: awaited(by: mending.joined(with: changes), of: after, change, rowID: rowID, in: database),
                 at: environment.instant.description, queue, in: database)
         {
             try mending.rewrite(with: changes, base: base, queue, in: database)
