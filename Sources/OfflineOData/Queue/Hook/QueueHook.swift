@@ -377,6 +377,9 @@ extension ODataValue {
         switch (self, other) {
         case (.dateTimeOffset(let a), .dateTimeOffset(let b)):
             a.seconds == b.seconds && a.picoseconds == b.picoseconds
+        // What is no number is the same as itself, where nobody has changed it.
+        case (.double(let a), .double(let b)): a == b || a.isNaN && b.isNaN
+        case (.single(let a), .single(let b)): a == b || a.isNaN && b.isNaN
         case (.complex(let a), .complex(let b)): a.matches(b)
         case (.collection(let a), .collection(let b)):
             a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
