@@ -204,6 +204,8 @@ struct QueueHook: WriteHook {
             // That of a stream is not the entity's.
             etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
+            // Who takes the deletion back sees what the service has.
+            if let stream = refused.detail.stream { try StreamTable.remove(stream, in: database) }
             try queue.reviveChangeSet(of: refused, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
