@@ -335,6 +335,63 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:\(theirs)"])
     }
 
+    /// A store in which an album has another motto than at the service, where others have given it a third one since.
+    private func contested(
+        isRemoved: Bool, isDownloaded: Bool, isTogether: Bool = false
+    ) async throws -> (Studio, OfflineODataProvider) {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        let url = try ODataURL(parsing: "Albums(1)/Motto/$ref")
+        let request =
+            isRemoved ? ODataRequest(.delete, url) : ODataRequest(.replace, url, body: .reference("Tags(2)"))
+        if isTogether {
+            try await store.transaction { changes in
+                try changes.perform(request)
+                try changes.update("Albums(2)", ["Name": "Mine"])
+            }
+        } else {
+            _ = try await store.execute(request)
+        }
+        try await setMotto(of: 1, to: 3, in: studio.service)
+        if isDownloaded {
+            try await studio.service.update("Albums(1)", ["Name": "Theirs"])
+            try await store.download()
+        }
+        return (studio, store)
+    }
+
+    @Test(
+        "Rule 8: in the place of another one, or taken away, does not go over one that others have made since",
+        arguments: [true, false], [true, false])
+    func replacedByOthers(isRemoved: Bool, isTogether: Bool) async throws {
+        for isDownloaded in [true, false] {
+            let (studio, store) = try await contested(
+                isRemoved: isRemoved, isDownloaded: isDownloaded, isTogether: isTogether)
+            let report = try await store.upload()
+            #expect(report.accepted.map(\.description) == [])
+            #expect(report.failed.first?.failure?.conflict == .changed)
+            #expect(try await mottoes(studio.service) == ["1:3"])
+            // Who asks for it again has seen that.
+            try await store.retry()
+            #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+            #expect(try await mottoes(studio.service) == (isRemoved ? [] : ["1:2"]))
+        }
+    }
+
+    @Test("Rule 8: in the place of one that others have replaced meets the policy", arguments: [true, false])
+    func replacedByOthersPolicy(isTogether: Bool) async throws {
+        var (studio, store) = try await contested(isRemoved: false, isDownloaded: false, isTogether: isTogether)
+        var report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await mottoes(studio.service) == ["1:2"])
+        (studio, store) = try await contested(isRemoved: false, isDownloaded: true, isTogether: isTogether)
+        report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.givenUp.map(\.kind) == (isTogether ? [.link, .update] : [.link]))
+        #expect(try await mottoes(studio.service) == ["1:3"])
+        #expect(try await mottoes(store) == ["1:3"])
+        #expect(try await store.status().pending.isEmpty)
+    }
+
     /// A store in which an album has another motto than at the service, and that was refused or not sent yet.
     private func replacement(isRefused: Bool) async throws -> (Studio, OfflineODataProvider) {
         let isRefusing = LockedFlag()
