@@ -235,11 +235,13 @@ struct KeyRewriter {
             var detail = request.detail
             if request.entitySet == table.set, detail.sourceRow == twin { detail.sourceRow = rowID }
             if detail.targetSet == table.set, detail.targetRow == twin { detail.targetRow = rowID }
-            detail.replaced = request.detail.replaced?.map { rows in
+            func moved(_ rows: RequestDetail.Related) -> RequestDetail.Related {
                 RequestDetail.Related(
                     source: request.entitySet == table.set && rows.source == twin ? rowID : rows.source,
                     target: request.detail.targetSet == table.set && rows.target == twin ? rowID : rows.target)
             }
+            detail.replaced = request.detail.replaced?.map(moved)
+            detail.seen = request.detail.seen?.map(moved)
             if detail.parentRow == twin, request.entitySet.hasPrefix(table.set + "/"),
                 !request.entitySet.dropFirst(table.set.count + 1).contains("/")
             {

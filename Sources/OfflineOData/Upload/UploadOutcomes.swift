@@ -238,6 +238,7 @@ struct UploadOutcomes: Sendable {
         try queue.markFailed(request.id, state, failure, in: database)
         guard let theirs = failure.theirs, request.kind != .create else { return }
         if request.kind == .call { return try fail(call: request, state, theirs, in: database) }
+        if request.kind.isRelation { return try noteEnd(of: request, in: theirs, in: database) }
         if request.kind == .stream {
             try removeOutdated(streamOf: request, theirs, in: database)
             // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
@@ -327,6 +328,11 @@ struct UploadOutcomes: Sendable {
             try queue.remove(request.id, in: database)
             return try Events.add("given up", "call \(describe(request))", environment, in: database)
         }
+        if request.kind.isRelation {
+            try queue.markPending(request.id, forgetsIdentification: true, in: database)
+            guard let waiting = try queue.request(request.id, in: database) else { return }
+            return try giveUp(waiting, in: database)
+        }
         if let theirs { try removeOutdated(streamOf: request, theirs, in: database) }
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
@@ -363,6 +369,10 @@ struct UploadOutcomes: Sendable {
         // Undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
+        if request.kind.isRelation {
+            try noteEnd(of: request, in: theirs, in: database)
+            return try queue.markPending(request.id, forgetsIdentification: true, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
         let theirs = try storable(theirs, table, in: database)
         try removeOutdated(streamOf: request, theirs, in: database)
@@ -377,6 +387,15 @@ struct UploadOutcomes: Sendable {
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
         try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
+    }
+
+    /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
+    private func noteEnd(of request: QueuedRequest, in theirs: Entity, in database: Database) throws {
+        guard let name = request.detail.navigation, case .references(let ids)? = theirs.related[name],
+            var detail = try queue.request(request.id, in: database)?.detail
+        else { return }
+        detail.shown = ids.first
+        try queue.setDetail(detail, of: request.id, in: database)
     }
 
     /// Whether a request is the first one queued for its row.

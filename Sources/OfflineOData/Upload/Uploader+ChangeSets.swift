@@ -479,8 +479,11 @@ extension Uploader {
         var conflicts: [Int64: Conflict] = [:]
         var seen: [RowReference: Entity] = [:]
         var changed: [RowReference: Set<String>] = [:]
+        var related: Set<RelatedEnd> = []
         for request in requests {
             let row = request.touchedRow
+            // What an earlier one relates is what this one takes the place of.
+            if let end = RelatedEnd(request), !related.insert(end).inserted { continue }
             if let row, let earlier = changed[row] {
                 if request.kind == .update || request.kind == .delete, request.etag == nil,
                     let theirs = seen[row], let base = request.base?.only(where: { !earlier.contains($0) }),
@@ -496,6 +499,20 @@ extension Uploader {
             if let row, request.isOfRow { changed[row, default: []].formUnion(request.changes.loadedProperties) }
         }
         return (conflicts, seen)
+    }
+
+    /// Where a relation starts.
+    private struct RelatedEnd: Hashable {
+        let row: RowReference
+        let navigation: String
+
+        init?(_ request: QueuedRequest) {
+            guard request.kind.isRelation, let row = request.detail.sourceRow,
+                let navigation = request.detail.navigation
+            else { return nil }
+            self.row = RowReference(set: request.entitySet, rowID: row)
+            self.navigation = navigation
+        }
     }
 
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.

@@ -80,6 +80,7 @@ extension Uploader {
     /// (rule 8).
     func comparison(before request: QueuedRequest) async throws -> Comparison {
         if request.kind == .call { return try await comparison(behind: request) }
+        if request.kind.isRelation { return try await comparison(ofEnd: request) }
         guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
         else { return Comparison() }
         // A change on top of one of our own has no back-end version to compare with.

@@ -278,7 +278,7 @@ struct Uploader: Sendable {
         for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, etag: String? = nil, merges: Bool = true
     ) async throws -> ODataRequest {
         if var message = try await requestBesideRows(request) {
-            if way.takesAnyVersion, request.kind == .link || request.kind == .unlink { message.ifMatch = "*" }
+            if way.takesAnyVersion, request.kind.isRelation { message.ifMatch = "*" }
             return try await completed(message, request, isRepeatable)
         }
         var message: ODataRequest
@@ -502,7 +502,7 @@ struct Uploader: Sendable {
             // It is there already, by our own first try or somebody else: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
-        case 428 where (request.kind == .link || request.kind == .unlink) && !way.takesAnyVersion:
+        case 428 where request.kind.isRelation && !way.takesAnyVersion:
             // A relation has no version; that of the entity which it starts from is not what it was made of.
             var guarded = way
             guarded.takesAnyVersion = true
