@@ -171,7 +171,7 @@ public struct ResponseDecoder: Sendable {
         }
         // Whoever sweeps away what did not come must be able to trust that all has come.
         guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
-        order.settle(&page, keyInID: { key(inID: $0, request) })
+        order.settle(&page, keyInID: { KeyInID.key($0, shape: shape, model: model) })
         return page
     }
 
@@ -199,16 +199,6 @@ public struct ResponseDecoder: Sendable {
             }
         }
         return isWhole
-    }
-
-    /// The key that stands in the id of an entity; `nil` for an id that does not follow the conventions.
-    private func key(inID id: String, _ request: ODataRequest) -> EntityKey? {
-        let options = ParsingOptions(dialect: model.version < .v4 ? .v2 : .v4)
-        guard let relative = serviceRoot.relative(LinkResolution.resolve(id, base: url(of: request))),
-            let url = try? ODataURL(parsing: relative, options: options),
-            case .key(let key)? = (try? Binder(model: model).bind(url))?.resource.steps.last
-        else { return nil }
-        return key
     }
 
     // MARK: What the body is

@@ -12,6 +12,12 @@ public struct EntityKey: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Whether the names are equal and the values the same to a database: `é` in one character and in two make two keys.
+        /// Parts that are equal by this have equal values, so that their hashes are equal too.
+        public static func == (left: Part, right: Part) -> Bool {
+            left.name == right.name && left.value.isIdentical(to: right.value)
+        }
     }
 
     /// The parts in declared order.

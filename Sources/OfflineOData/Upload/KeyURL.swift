@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -33,39 +34,11 @@ enum KeyURL {
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }
 
-    /// The key that stands at the end of an entity id such as `http://host/service/Orders(1)`, `Boxes(1)/Slips(2)` for what
-    /// is contained, or `Papers(1)/Depot.Letter` for what is of a derived type; services before V4 write it in their own
-    /// way, as in `Orders(1L)`.
+    /// The key that stands at the end of an entity id (``KeyInID``).
     ///
     /// - Returns: `nil` when the id does not follow the conventions, or is one of something else.
     static func key(inID id: String, shape: Shape, model: EntityDataModel) -> EntityKey? {
-        // Where the service root ends, the id does not tell: the last segments that mean an entity are it.
-        let segments = id.split(separator: "/")
-        let dialects: [QueryDialect] = model.version < .v4 ? [.v2, .v4] : [.v4]
-        for count in 1...max(1, segments.count) {
-            let path = segments.suffix(count).joined(separator: "/")
-            for dialect in dialects {
-                guard let url = try? ODataURL(parsing: path, options: ParsingOptions(dialect: dialect)),
-                    let bound = try? Binder(model: model).bind(url).resource,
-                    case .entity(let found, _) = bound.target, isKin(found, shape, model)
-                else { continue }
-                for case .key(let key) in bound.steps.reversed() { return key }
-            }
-        }
-        return nil
-    }
-
-    /// Whether one of two types derives from the other, or both are one.
-    private static func isKin(_ one: Shape, _ other: Shape, _ model: EntityDataModel) -> Bool {
-        func derives(_ shape: Shape, from base: Shape) -> Bool {
-            var type: Shape? = shape
-            while let current = type {
-                if current.name == base.name { return true }
-                type = current.baseType.flatMap { model.shape($0) }
-            }
-            return false
-        }
-        return derives(one, from: other) || derives(other, from: one)
+        KeyInID.key(id, shape: shape, model: model)
     }
 }
 

@@ -54,6 +54,16 @@ struct EntityTests {
         #expect(entity.key == nil)
     }
 
+    @Test("Keys are compared as databases do: what Unicode holds to be written alike makes two of them")
+    func keysByBytes() throws {
+        let (one, two) = (EntityKey("Path", "Caf\u{E9}"), EntityKey("Path", "Cafe\u{301}"))
+        #expect(one != two)
+        #expect(Set([one, two, one]).count == 2)
+        let prices = try ["1.5", "1.50"].map { EntityKey("Price", .decimal(try #require(ODataDecimal($0)))) }
+        #expect(prices[0] == prices[1])
+        #expect(Set(prices).count == 1)
+    }
+
     @Test("Values that no model types come back as what they were")
     func untyped() throws {
         let model = try model()
