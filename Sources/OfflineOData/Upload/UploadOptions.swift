@@ -60,7 +60,8 @@ public struct ConflictVersions: Sendable {
     public let base: Entity?
     /// The changed properties as they are here.
     public let mine: Entity
-    /// The entity as the service has it; `nil` when it was deleted.
+    /// The entity as the service has it; `nil` when it was deleted. Of a relation, the entity that it starts from, by its key and
+    /// with what the relation leads to (``/ODataModel/Entity/related``).
     public let theirs: Entity?
 }
 
