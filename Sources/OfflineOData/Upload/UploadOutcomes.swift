@@ -398,6 +398,12 @@ struct UploadOutcomes: Sendable {
         try queue.setDetail(detail, of: request.id, in: database)
     }
 
+    /// Whether the service's version of what a request changes is known by an ETag.
+    func hasETag(_ request: QueuedRequest, in database: Database) throws -> Bool {
+        guard let table = mapping.tables[request.entitySet] else { return false }
+        return try image(of: request, table, in: database)?.etag != nil
+    }
+
     /// Whether a request is the first one queued for its row.
     func isFirst(_ request: QueuedRequest, in database: Database) throws -> Bool {
         try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first?.id == request.id
