@@ -7,7 +7,8 @@ public struct UploadOptions: Sendable {
     /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
     /// anything is sent.
     public var stopOnFirstFailure: Bool
-    /// For services without ETags: whether the entity is read and compared before a change is sent.
+    /// For services without ETags: whether the entity is read and compared before a change is sent; and whether what a relation to
+    /// one entity alone leads to is, which has no ETag anywhere.
     public var comparesWithoutETags: Bool
     /// Only the changes of these categories are sent, with those that they depend on; `nil` for every change.
     public var categories: Set<String>?
