@@ -149,7 +149,8 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var target: String?
     /// The relations that it took the place of, by the rows at their ends; itself, where it was there already.
     var replaced: [Related]?
-    /// What it took the place of when it was made, which its user has seen, whatever downloads bring since.
+    /// What it took the place of when it was made, which its user has seen, whatever downloads bring since; and what requests
+    /// before it have made there.
     var seen: [Related]?
     /// What the service had in that place when it was refused for that the last time.
     var shown: String?

@@ -49,6 +49,7 @@ struct UploadOutcomes: Sendable {
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             try markRelated(by: request, in: database)
+            try noteEnd(madeBy: request, in: database)
             try accept(call: request, theirs: theirs, seen: seen, isRepeated: reading.isRepeated, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
@@ -387,6 +388,24 @@ struct UploadOutcomes: Sendable {
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
         try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
+    }
+
+    /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when
+    /// they were made.
+    private func noteEnd(madeBy request: QueuedRequest, in database: Database) throws {
+        let detail = request.detail
+        guard request.kind == .link, let name = detail.navigation, let source = detail.sourceRow,
+            let target = detail.targetRow,
+            mapping.tables[request.entitySet]?.shape.navigationProperty(name)?.isCollection == false
+        else { return }
+        for other in try queue.links(set: request.entitySet, rowID: source, in: database)
+        where other.entitySet == request.entitySet && other.detail.sourceRow == source
+            && other.detail.navigation == name
+        {
+            var noted = other.detail
+            noted.seen = (noted.seen ?? []) + [RequestDetail.Related(source: source, target: target)]
+            try queue.setDetail(noted, of: other.id, in: database)
+        }
     }
 
     /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
