@@ -12,10 +12,11 @@ package enum KeyInID {
     ///
     /// - Returns: `nil` when the id does not follow the conventions, or is one of something else.
     package static func key(_ id: String, shape: Shape, model: EntityDataModel) -> EntityKey? {
-        // Where the service root ends, the id does not tell: the last segments that mean an entity are it.
+        // Where the service root ends, the id does not tell: the last segments that mean an entity are it, as many as a path may
+        // have.
         let segments = id.split(separator: "/")
         let dialects: [QueryDialect] = model.version < .v4 ? [.v2, .v4] : [.v4]
-        for count in 1...max(1, segments.count) {
+        for count in 1...min(max(1, segments.count), QueryLimits.maxDepth) {
             let path = segments.suffix(count).joined(separator: "/")
             for dialect in dialects {
                 guard let url = try? ODataURL(parsing: path, options: ParsingOptions(dialect: dialect)),

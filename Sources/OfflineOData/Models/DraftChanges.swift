@@ -38,14 +38,18 @@ struct DraftChanges {
         _ entity: Entity, of table: TableStorage, to root: RowReference, _ isActive: ODataValue,
         _ seen: inout Set<RowReference>, in database: Database
     ) throws -> Bool {
-        guard entity[Self.marker] == isActive else { return false }
-        for navigation in entity.shape.navigationProperties where !navigation.isCollection {
-            for row in try mapping.rows(referredToBy: entity, navigation, of: table, in: database) {
-                if row == root { return true }
-                guard seen.insert(row).inserted, let related = mapping.tables[row.set],
-                    let next = try BulkLoader(table: related, in: database).read(row.rowID)
-                else { continue }
-                if try leads(next, of: related, to: root, isActive, &seen, in: database) { return true }
+        // A call within a call for each step of a long way would end on the stack of a thread.
+        var open = [(entity, table)]
+        while let (entity, table) = open.popLast() {
+            guard entity[Self.marker] == isActive else { continue }
+            for navigation in entity.shape.navigationProperties where !navigation.isCollection {
+                for row in try mapping.rows(referredToBy: entity, navigation, of: table, in: database) {
+                    if row == root { return true }
+                    guard seen.insert(row).inserted, let related = mapping.tables[row.set],
+                        let next = try BulkLoader(table: related, in: database).read(row.rowID)
+                    else { continue }
+                    open.append((next, related))
+                }
             }
         }
         return false

@@ -144,6 +144,11 @@ struct QueueFolding {
             try dependencies.remove(earlier.id, replacingBy: later.id, in: database)
             return .one(later.id)
         case (.create, .delete):
+            // A download has brought the entity meanwhile: others have made it, and it must not go with what was made here.
+            let before = BeforeImages(snapshots: queue.snapshots)
+            let image = try before.image(
+                set: later.entitySet, rowID: later.rowID, shape: later.changes.shape, in: database)
+            guard image?.entity == nil else { return nil }
             // What others refer to must be made first, whatever becomes of it.
             let dependents = try dependencies.dependents(of: [earlier.id, later.id], in: database)
             guard try dependents.allSatisfy({ try $0 == later.id || isSuccessor($0, of: later, in: database) }) else {
@@ -151,6 +156,7 @@ struct QueueFolding {
             }
             try dependencies.remove(later.id, in: database)
             try dependencies.remove(earlier.id, in: database)
+            try before.remove(set: later.entitySet, rowID: later.rowID, in: database)
             try database.execute(
                 sql: "DELETE FROM outpost_shelf WHERE entity_set = ? AND row_id = ?",
                 arguments: [later.entitySet, later.rowID])

@@ -26,6 +26,9 @@ public struct QueuedRequest: Sendable, Identifiable {
             case .link, .unlink, .call: false
             }
         }
+
+        /// Whether it makes a relation or takes one away.
+        var isRelation: Bool { self == .link || self == .unlink }
     }
 
     /// Where the request stands.
@@ -146,6 +149,11 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var target: String?
     /// The relations that it took the place of, by the rows at their ends; itself, where it was there already.
     var replaced: [Related]?
+    /// What it took the place of when it was made, which its user has seen, whatever downloads bring since; and what requests
+    /// before it have made there.
+    var seen: [Related]?
+    /// What the service had in that place when it was refused for that the last time.
+    var shown: String?
     /// The URL of a call.
     var url: String?
     /// Its parameters as a JSON object.

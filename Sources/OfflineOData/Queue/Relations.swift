@@ -82,6 +82,7 @@ struct Relations {
         }
         var detail = request.detail
         detail.replaced = replaced.isEmpty ? nil : replaced
+        if detail.seen == nil { detail.seen = replaced }
         if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
     }
 

@@ -235,11 +235,13 @@ struct KeyRewriter {
             var detail = request.detail
             if request.entitySet == table.set, detail.sourceRow == twin { detail.sourceRow = rowID }
             if detail.targetSet == table.set, detail.targetRow == twin { detail.targetRow = rowID }
-            detail.replaced = request.detail.replaced?.map { rows in
+            func moved(_ rows: RequestDetail.Related) -> RequestDetail.Related {
                 RequestDetail.Related(
                     source: request.entitySet == table.set && rows.source == twin ? rowID : rows.source,
                     target: request.detail.targetSet == table.set && rows.target == twin ? rowID : rows.target)
             }
+            detail.replaced = request.detail.replaced?.map(moved)
+            detail.seen = request.detail.seen?.map(moved)
             if detail.parentRow == twin, request.entitySet.hasPrefix(table.set + "/"),
                 !request.entitySet.dropFirst(table.set.count + 1).contains("/")
             {
@@ -250,21 +252,42 @@ struct KeyRewriter {
         }
     }
 
-    /// Puts the new values of an entity in the place of the old ones wherever others refer to them.
-    ///
-    /// - Parameter earlier: the requests of the entity: what was made to refer to it waits for one of them.
+    /// An entity that others refer to by values which it has not any more.
+    private struct Renewal {
+        let set: String
+        let old: Entity
+        let new: Entity
+        /// The requests of the entity: what was made to refer to it waits for one of them.
+        let requests: Set<Int64>
+    }
+
+    /// Puts the new values of an entity in the place of the old ones wherever others refer to them, and so on: a chain of
+    /// entities whose keys are made of each other's can be as long as there are rows. It is worked off step by step, since a
+    /// call within a call for each of them would end on the stack of a thread.
     private func rewriteReferences(
         to set: String, from old: Entity, to new: Entity, behind earlier: Set<Int64>, reaching reach: Reach,
         in database: Database
     ) throws {
+        var open = [Renewal(set: set, old: old, new: new, requests: earlier)]
+        while let renewal = open.popLast() {
+            open += try rewriteReferences(to: renewal, reaching: reach, in: database).reversed()
+        }
+    }
+
+    /// - Returns: what others refer to by values that it has not any more since then.
+    private func rewriteReferences(
+        to renewal: Renewal, reaching reach: Reach, in database: Database
+    ) throws -> [Renewal] {
+        let (set, earlier) = (renewal.set, renewal.requests)
+        var renewed: [Renewal] = []
         for table in mapping.tables.values {
             guard table.navigation.values.contains(where: { $0.target == set }) else { continue }
             for navigation in references(of: table) where table.navigation[navigation.name]?.target == set {
                 var oldValues: [String: ODataValue] = [:]
                 var newValues: [String: ODataValue] = [:]
                 for constraint in navigation.constraints {
-                    oldValues[constraint.property] = old[constraint.referencedProperty]
-                    newValues[constraint.property] = new[constraint.referencedProperty]
+                    oldValues[constraint.property] = renewal.old[constraint.referencedProperty]
+                    newValues[constraint.property] = renewal.new[constraint.referencedProperty]
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
                 // Which rows those are is known by the requests, as they still are.
@@ -274,9 +297,10 @@ struct KeyRewriter {
                     case .waiting: Set(try queue.dependents(on: earlier, ofSet: table.set, in: database).map(\.rowID))
                     }
                 try rewriteRequests(table, from: oldValues, to: newValues, behind: earlier, only: rows, in: database)
-                try rewriteRows(table, from: oldValues, to: newValues, reaching: reach, only: rows, in: database)
+                renewed += try rewriteRows(table, from: oldValues, to: newValues, only: rows, in: database)
             }
         }
+        return renewed
     }
 
     /// The rows that refer to an entity which was made here: not what the service has sent with a temporary number that it means
@@ -317,18 +341,20 @@ struct KeyRewriter {
     }
 
     /// Puts new values in the place of old ones in every row that has them. Where they are part of its key, a row keeps
-    /// its old links, becomes one with what a download has brought under the new key, and takes with it what refers to it.
+    /// its old links, and becomes one with what a download has brought under the new key.
     ///
     /// - Parameter rows: `nil` for all that have them.
+    /// - Returns: what others may refer to by the old values.
     private func rewriteRows(
-        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], reaching reach: Reach,
-        only rows: Set<Int64>?, in database: Database
-    ) throws {
+        _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], only rows: Set<Int64>?,
+        in database: Database
+    ) throws -> [Renewal] {
         let isKey = table.shape.key.contains { old[$0.path] != nil }
         guard rows != nil || isKey || isReferred(table.set, by: Set(old.keys)) else {
             try Rows.replace(old, with: new, table, in: database)
-            return
+            return []
         }
+        var renewed: [Renewal] = []
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         for rowID in try Rows.all(table, old, in: database) where rows?.contains(rowID) ?? true {
             guard let former = try loader.read(rowID) else { continue }
@@ -346,9 +372,9 @@ struct KeyRewriter {
             }
             try Rows.update(table, rowID: rowID, new, in: database)
             let own = try queue.requests(set: table.set, rowID: rowID, in: database).map(\.id)
-            try rewriteReferences(
-                to: table.set, from: former, to: present, behind: Set(own), reaching: reach, in: database)
+            renewed.append(Renewal(set: table.set, old: former, new: present, requests: Set(own)))
         }
+        return renewed
     }
 
     /// Whether anything refers to entities of a set by some of their properties.

@@ -7,7 +7,8 @@ public struct UploadOptions: Sendable {
     /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
     /// anything is sent.
     public var stopOnFirstFailure: Bool
-    /// For services without ETags: whether the entity is read and compared before a change is sent.
+    /// For services without ETags: whether the entity is read and compared before a change is sent; and whether what a relation to
+    /// one entity alone leads to is, which has no ETag anywhere.
     public var comparesWithoutETags: Bool
     /// Only the changes of these categories are sent, with those that they depend on; `nil` for every change.
     public var categories: Set<String>?
@@ -60,7 +61,8 @@ public struct ConflictVersions: Sendable {
     public let base: Entity?
     /// The changed properties as they are here.
     public let mine: Entity
-    /// The entity as the service has it; `nil` when it was deleted.
+    /// The entity as the service has it; `nil` when it was deleted. Of a relation, the entity that it starts from, by its key and
+    /// with what the relation leads to (``/ODataModel/Entity/related``).
     public let theirs: Entity?
 }
 

@@ -44,7 +44,10 @@ extension UploadOutcomes {
     ///   - theirs: the entity as the service has it now. Where that is not known, neither is its ETag: the values tell whether
     ///     the next change meets what it was made of (rule 8).
     ///   - seen: the entity as the service had it before.
-    func accept(call request: QueuedRequest, theirs: Entity?, seen: Entity?, in database: Database) throws {
+    ///   - isRepeated: whether it may have acted long before: nobody can tell then what is its work and what another's.
+    func accept(
+        call request: QueuedRequest, theirs: Entity?, seen: Entity?, isRepeated: Bool, in database: Database
+    ) throws {
         guard let bound = request.detail.bound, let table = mapping.tables[bound.set],
             var version = try version(of: bound, table, in: database),
             // Another entity may be in its place by now.
@@ -61,7 +64,10 @@ extension UploadOutcomes {
         try queue.setETag(version.control.etag, ofCallsBoundTo: bound, in: database)
         // Without an ETag, only the values of what waited were compared before: of what is in the archive, others may have
         // changed the same.
-        if let next, request.etag != nil || next.failure == nil { try put(next, on: version, table, in: database) }
+        let isMade = !isRepeated || next?.base.map(theirs.matches) ?? true
+        if let next, isMade, request.etag != nil || next.failure == nil {
+            try put(next, on: version, table, in: database)
+        }
         let rest = try queue.requests(set: bound.set, rowID: bound.rowID, in: database)
         if let next, request.etag == nil {
             try advance(rest, behind: next, of: request, seen: seen, to: version, table, in: database)

@@ -18,6 +18,19 @@ struct UploadOutcomes: Sendable {
         before = BeforeImages(snapshots: queue.snapshots)
     }
 
+    /// When it was found out what the service has of an entity, behind its making of a request and of others in one change set
+    /// with that.
+    enum Reading: Sendable {
+        /// With the answer.
+        case atOnce
+        /// After the answer, so that others may have been there in between.
+        case later(with: Set<Int64> = [])
+        /// Long after it acted, perhaps: a repeat is answered with what the service has now.
+        case repeated(with: Set<Int64> = [])
+
+        var isRepeated: Bool { if case .repeated = self { true } else { false } }
+    }
+
     /// The service accepted a request.
     ///
     /// - Parameters:
@@ -27,16 +40,17 @@ struct UploadOutcomes: Sendable {
     ///   - seen: the entity as the service had it before, where it was asked since no ETag guards the request.
     ///   - isOvertaken: whether what it has now is known to be others' work on top of the request: who waits behind it then
     ///     meets that as a conflict.
-    ///   - isReadLater: whether what it has now was read after its answer, and others may have been there in between.
+    ///   - reading: when that was found out.
     func accept(
         _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, seen: Entity? = nil,
-        isOvertaken: Bool = false, isReadLater: Bool = false, in database: Database
+        isOvertaken: Bool = false, reading: Reading = .atOnce, in database: Database
     ) throws {
         try accept(streamOf: request, etag: streamETag, in: database)
         guard request.isOfRow else {
             try queue.remove(request.id, in: database)
             try markRelated(by: request, in: database)
-            try accept(call: request, theirs: theirs, seen: seen, in: database)
+            try noteEnd(madeBy: request, in: database)
+            try accept(call: request, theirs: theirs, seen: seen, isRepeated: reading.isRepeated, in: database)
             return try Events.add(
                 "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
         }
@@ -72,6 +86,10 @@ struct UploadOutcomes: Sendable {
         }
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         let known = try twin ?? image(of: request, table, in: database)
+        if reading.isRepeated, request.kind == .update, theirs == nil {
+            // A download may have brought what others have made of it since, which this would hide.
+            try requireComparison(of: request.entitySet, in: database)
+        }
         var accepted = known?.entity ?? Entity(shape: request.changes.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
@@ -91,7 +109,7 @@ struct UploadOutcomes: Sendable {
             if request.kind == .stream {
                 // What the next change was made of is not this one's answer: others may have been there before.
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
-            } else if isOvertaken || isReadLater && meetsOthers(next, in: theirs, behind: request) {
+            } else if isOvertaken || meetOthers(rest, in: theirs, behind: request, reading) {
                 // What waits was not made of what others have done since: the values tell when it is sent.
             } else if request.kind != .update || request.etag != nil {
                 // The next change is one of what the service made of this one.
@@ -130,12 +148,31 @@ struct UploadOutcomes: Sendable {
         return theirs.matches(base)
     }
 
-    /// Whether others have changed what an update is about between the answer of the one before it, which an ETag guarded, and
-    /// the reading of the entity.
-    private func meetsOthers(_ next: QueuedRequest, in theirs: Entity?, behind request: QueuedRequest) -> Bool {
-        guard request.kind == .update, request.etag != nil, let theirs, next.kind == .update, let base = next.base
-        else { return false }
-        return !theirs.matches(base.only(where: { request.changes[$0] == nil }))
+    /// Whether others have changed what requests are about that wait behind an update which an ETag guarded, between the
+    /// service's making of that and the reading of the entity.
+    private func meetOthers(
+        _ rest: [QueuedRequest], in theirs: Entity?, behind request: QueuedRequest, _ reading: Reading
+    ) -> Bool {
+        guard request.kind == .update, request.etag != nil, let theirs else { return false }
+        let acted: Set<Int64>
+        switch reading {
+        case .atOnce: return false
+        case .later(let others), .repeated(let others): acted = others
+        }
+        // What a waiting change has made of a property is what the ones behind it were made of.
+        var changed = request.changes.loadedProperties
+        for waiting in rest {
+            // A deletion is about all of the entity, of which the service may have changed some itself with the update: what
+            // it has right behind that is taken for its own work.
+            let isMade = waiting.kind == .update || waiting.kind == .delete && reading.isRepeated
+            if isMade, !acted.contains(waiting.id), let base = waiting.base,
+                !theirs.matches(base.only(where: { !changed.contains($0) }))
+            {
+                return true
+            }
+            changed.formUnion(waiting.changes.loadedProperties)
+        }
+        return false
     }
 
     /// Marks both ends of a relation that the service has taken as uploaded, as far as they are here.
@@ -202,6 +239,7 @@ struct UploadOutcomes: Sendable {
         try queue.markFailed(request.id, state, failure, in: database)
         guard let theirs = failure.theirs, request.kind != .create else { return }
         if request.kind == .call { return try fail(call: request, state, theirs, in: database) }
+        if request.kind.isRelation { return try noteEnd(of: request, in: theirs, in: database) }
         if request.kind == .stream {
             try removeOutdated(streamOf: request, theirs, in: database)
             // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
@@ -291,6 +329,11 @@ struct UploadOutcomes: Sendable {
             try queue.remove(request.id, in: database)
             return try Events.add("given up", "call \(describe(request))", environment, in: database)
         }
+        if request.kind.isRelation {
+            try queue.markPending(request.id, forgetsIdentification: true, in: database)
+            guard let waiting = try queue.request(request.id, in: database) else { return }
+            return try giveUp(waiting, in: database)
+        }
         if let theirs { try removeOutdated(streamOf: request, theirs, in: database) }
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
@@ -327,6 +370,10 @@ struct UploadOutcomes: Sendable {
         // Undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
+        if request.kind.isRelation {
+            try noteEnd(of: request, in: theirs, in: database)
+            return try queue.markPending(request.id, forgetsIdentification: true, in: database)
+        }
         guard let table = mapping.tables[request.entitySet] else { return }
         let theirs = try storable(theirs, table, in: database)
         try removeOutdated(streamOf: request, theirs, in: database)
@@ -341,6 +388,39 @@ struct UploadOutcomes: Sendable {
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
         try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
+    }
+
+    /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when
+    /// they were made.
+    private func noteEnd(madeBy request: QueuedRequest, in database: Database) throws {
+        let detail = request.detail
+        guard request.kind == .link, let name = detail.navigation, let source = detail.sourceRow,
+            let target = detail.targetRow,
+            mapping.tables[request.entitySet]?.shape.navigationProperty(name)?.isCollection == false
+        else { return }
+        for other in try queue.links(set: request.entitySet, rowID: source, in: database)
+        where other.entitySet == request.entitySet && other.detail.sourceRow == source
+            && other.detail.navigation == name
+        {
+            var noted = other.detail
+            noted.seen = (noted.seen ?? []) + [RequestDetail.Related(source: source, target: target)]
+            try queue.setDetail(noted, of: other.id, in: database)
+        }
+    }
+
+    /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
+    private func noteEnd(of request: QueuedRequest, in theirs: Entity, in database: Database) throws {
+        guard let name = request.detail.navigation, case .references(let ids)? = theirs.related[name],
+            var detail = try queue.request(request.id, in: database)?.detail
+        else { return }
+        detail.shown = ids.first
+        try queue.setDetail(detail, of: request.id, in: database)
+    }
+
+    /// Whether the service's version of what a request changes is known by an ETag.
+    func hasETag(_ request: QueuedRequest, in database: Database) throws -> Bool {
+        guard let table = mapping.tables[request.entitySet] else { return false }
+        return try image(of: request, table, in: database)?.etag != nil
     }
 
     /// Whether a request is the first one queued for its row.

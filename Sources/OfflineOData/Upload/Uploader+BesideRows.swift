@@ -93,11 +93,42 @@ extension Uploader {
         return ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(target))
     }
 
+    /// Where a relation is put in the place of another one, or taken away, at an end that can have one only: what the service
+    /// has there, held against what was seen here. No ETag guards it.
+    ///
+    /// - Returns: a conflict where there is another one than was seen, or is asked for.
+    func comparison(ofEnd request: QueuedRequest) async throws -> Comparison {
+        guard options.comparesWithoutETags, let name = request.detail.navigation,
+            let shape = mapping.tables[request.entitySet]?.shape, let set = request.detail.targetSet,
+            shape.navigationProperty(name)?.isCollection == false
+        else { return Comparison() }
+        let ends = try await ends(of: request)
+        // What was not loaded was not seen to be nothing.
+        guard request.kind == .unlink || !ends.seen.isEmpty else { return Comparison() }
+        var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
+        url.path.segments.append(.name(Identifier(name), .none))
+        let response: ODataResponse?
+        do {
+            response = try await answer(at: url)
+        } catch let unreadable where refusal(unreadable, of: request) != nil {
+            return Comparison()
+        }
+        guard case .entity(let other)? = response?.body, let key = other.key else { return Comparison() }
+        let theirs = KeyURL.url(set: set, key: key, mapping).description
+        let known = ends.seen.union([ends.targetURL, request.detail.target, request.detail.shown].compactMap { $0 })
+        guard !known.contains(theirs) else { return Comparison() }
+        var version = Entity(shape: shape, key: ends.source)
+        version.related[name] = .references([theirs])
+        return Comparison(conflict: Conflict(theirs: version, error: .preconditionFailed(url.description)))
+    }
+
     /// The keys that both ends of a relation have by now.
     private struct Ends {
         let source: EntityKey
         let target: EntityKey?
         let targetURL: String?
+        /// What it starts from led to when the request was made, as far as that is here.
+        let seen: Set<String>
     }
 
     private func ends(of request: QueuedRequest) async throws -> Ends {
@@ -107,10 +138,15 @@ extension Uploader {
                 guard let set, let rowID, mapping.tables[set] != nil else { return nil }
                 return try BulkLoader(set: set, mapping: mapping, in: database).read(rowID)?.key
             }
+            func url(_ key: EntityKey) -> String {
+                KeyURL.url(set: detail.targetSet ?? "", key: key, mapping).description
+            }
             let target = try key(detail.targetSet, detail.targetRow)
+            let seen = try (detail.seen ?? []).filter { $0.source == detail.sourceRow }
+                .compactMap { try key(detail.targetSet, $0.target) }
             return Ends(
                 source: try key(request.entitySet, detail.sourceRow) ?? request.key, target: target,
-                targetURL: target.map { KeyURL.url(set: detail.targetSet ?? "", key: $0, mapping).description })
+                targetURL: target.map(url), seen: Set(seen.map(url)))
         }
     }
 

@@ -33,7 +33,7 @@ extension Uploader {
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
         let sending: Sending
         do {
-            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, way)
+            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, seen: seen, way)
             let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
             let hasReferences = mentions.contains(.inBody)
             let bindings = hasReferences ? isKnown.map { $0 ? Bindings.known : .refused } ?? .unknown : .none
@@ -155,9 +155,10 @@ extension Uploader {
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
     ///
+    /// - Parameter seen: the entities as the service had them before, where it was asked.
     /// - Returns: the requests, and where they name what others create.
     private func items(
-        for requests: [QueuedRequest], isRepeatable: Bool?, _ way: Way
+        for requests: [QueuedRequest], isRepeatable: Bool?, seen: [RowReference: Entity], _ way: Way
     ) async throws -> ([BatchItem], mentions: Set<ChangeSetReferences.Mention>) {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
@@ -188,14 +189,20 @@ extension Uploader {
             }
             // What an earlier one makes of the entity has an ETag that nobody knows yet: that one guards them all, where it
             // was made of the same version. Else the set meets the conflict that there is.
+            var isGuarded = request.isOfRow ? created.contains { $0.isOfRow(of: request) } : false
             if let row = request.touchedRow {
-                if let guardedBy = touched[row], guardedBy == message.ifMatch {
+                if touched[row] == nil, message.ifMatch == nil, request.kind == .update || request.kind == .delete {
+                    message.ifMatch = seen[row]?.control.etag
+                }
+                if let guardedBy = touched[row], guardedBy == message.ifMatch ?? guardedBy {
                     message.ifMatch = nil
+                    isGuarded = true
                 } else if let etag = message.ifMatch {
                     touched[row] = etag
                 }
             }
             mentions.insert(references.resolve(&message, request))
+            if way.takesAnyVersion, isGuarded, message.ifMatch == nil { message.ifMatch = "*" }
             let id = String(position + 1)
             if wire.namesContentInOperation { message.headers["Content-ID"] = id }
             items.append(BatchItem(id: id, request: message, atomicityGroup: "changes"))
@@ -206,6 +213,16 @@ extension Uploader {
 
     // MARK: Answers
 
+    /// What the service said of one request of a change set, or was asked then.
+    private struct Answer: Sendable {
+        let id: Int64
+        let theirs: Entity?
+        let etag: String?
+        /// The key of what it created, where the entity does not show that.
+        let key: EntityKey?
+        let reading: UploadOutcomes.Reading
+    }
+
     /// Stores that the service has acted: all answers in one transaction.
     ///
     /// - Parameters:
@@ -215,24 +232,29 @@ extension Uploader {
         changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:],
         isRepeat: Bool
     ) async throws -> Result {
-        var answers: [(id: Int64, theirs: Entity?, etag: String?, key: EntityKey?)] = []
+        let all = Set(requests.map(\.id))
+        var answers: [Answer] = []
         for (request, response) in zip(requests, responses) {
             var theirs: Entity?
             if case .entity(let entity) = response.body { theirs = entity }
             var key: EntityKey?
+            var reading = isRepeat ? UploadOutcomes.Reading.repeated(with: all) : .atOnce
             if request.kind == .create, theirs?.key == nil {
                 key = namedKey(request, response)
                 if let key { theirs = await readAgain(request, key) ?? theirs }
             } else if request.kind == .update, theirs == nil,
-                wire.readsAgain || (response.etag == nil && request.etag != nil)
+                isRepeat || wire.readsAgain || (response.etag == nil && request.etag != nil)
             {
                 theirs = await readAgain(request, request.key)
+                if !isRepeat { reading = .later(with: all) }
             } else if request.kind == .call {
                 theirs = try await boundEntity(after: request, response)
             }
             let etag = request.kind == .call ? nil : response.etag
             if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-            answers.append((request.id, theirs, theirs?.control.etag ?? etag, key))
+            answers.append(
+                Answer(
+                    id: request.id, theirs: theirs, etag: theirs?.control.etag ?? etag, key: key, reading: reading))
         }
         let isAccepted = responses.contains { $0.repeatabilityResult == .accepted }
         let (known, failedAt) = (answers, environment.instant.description)
@@ -261,7 +283,7 @@ extension Uploader {
                 let isOvertaken = try isRepeat && theirs.map { try !isShown(request, by: $0, in: database) } ?? false
                 try outcomes.accept(
                     request, theirs: theirs, etag: answer.etag, seen: row.flatMap { seen[$0] },
-                    isOvertaken: isOvertaken, in: database)
+                    isOvertaken: isOvertaken, reading: answer.reading, in: database)
                 // What the next one of the row met.
                 if let row, let former = seen[row] {
                     let changed = request.isOfRow ? former.merging(request.changes) : former
@@ -333,11 +355,20 @@ extension Uploader {
             try await noteRefusal(of: requests, wasSent: wasSent)
             let found: [Int64: Conflict]
             do {
+                if error.status != 428, let taken = try await takeDeletions(of: requests, wasSent: wasSent) {
+                    return taken
+                }
                 found = try await conflicts(in: requests, error)
             } catch {
                 // Whatever keeps us from asking, they were refused: that none has acted is known.
                 try await putBack(requests, wasSent: wasSent)
                 throw error
+            }
+            if error.status == 428, found.isEmpty, !way.takesAnyVersion {
+                // What earlier ones of it make has a version that nobody knows yet; the service wants to be told all the same.
+                var guarded = way
+                guarded.takesAnyVersion = true
+                return try await send(changeSet: wasSent ? requests : requests.map(\.asPending), guarded)
             }
             return try await resolve(conflicts: found, requests, error, way)
         case 400 where bindings == .unknown || bindings == .refused:
@@ -363,6 +394,38 @@ extension Uploader {
             return try await sendApart(requests)
         default: return try await archive(changeSet: requests, .refused, error, message: error.message)
         }
+    }
+
+    /// Takes the deletions of what others have deleted out of a change set that the service refused: what was asked for is so.
+    /// Those of entities of which anything else waits stay, since that meets the deletion as a conflict.
+    ///
+    /// - Returns: `nil` where there are none.
+    private func takeDeletions(of requests: [QueuedRequest], wasSent: Bool) async throws -> Result? {
+        var candidates: Set<Int64> = []
+        for request in requests where request.kind == .delete {
+            let isAlone = try await read { database in
+                try outcomes.queue.requests(set: request.entitySet, rowID: request.rowID, in: database).count == 1
+            }
+            guard isAlone else { continue }
+            do {
+                if try await current(request, request.key) == nil { candidates.insert(request.id) }
+            } catch let unreadable where refusal(unreadable, of: request) != nil {
+                continue
+            }
+        }
+        guard !candidates.isEmpty else { return nil }
+        let gone = candidates
+        try await putBack(requests, wasSent: wasSent)
+        return .inPart(
+            try await write { database in
+                try requests.filter { request in
+                    // Undone while the service was asked about it.
+                    guard gone.contains(request.id), try outcomes.queue.request(request.id, in: database) != nil
+                    else { return false }
+                    try outcomes.accept(request, theirs: nil, etag: nil, in: database)
+                    return true
+                }
+            })
     }
 
     /// The entity sets whose entities a change set has changed by single properties, when it was refused for a method: the one
@@ -416,8 +479,11 @@ extension Uploader {
         var conflicts: [Int64: Conflict] = [:]
         var seen: [RowReference: Entity] = [:]
         var changed: [RowReference: Set<String>] = [:]
+        var related: Set<RelatedEnd> = []
         for request in requests {
             let row = request.touchedRow
+            // What an earlier one relates is what this one takes the place of.
+            if let end = RelatedEnd(request), !related.insert(end).inserted { continue }
             if let row, let earlier = changed[row] {
                 if request.kind == .update || request.kind == .delete, request.etag == nil,
                     let theirs = seen[row], let base = request.base?.only(where: { !earlier.contains($0) }),
@@ -433,6 +499,20 @@ extension Uploader {
             if let row, request.isOfRow { changed[row, default: []].formUnion(request.changes.loadedProperties) }
         }
         return (conflicts, seen)
+    }
+
+    /// Where a relation starts.
+    private struct RelatedEnd: Hashable {
+        let row: RowReference
+        let navigation: String
+
+        init?(_ request: QueuedRequest) {
+            guard request.kind.isRelation, let row = request.detail.sourceRow,
+                let navigation = request.detail.navigation
+            else { return nil }
+            self.row = RowReference(set: request.entitySet, rowID: row)
+            self.navigation = navigation
+        }
     }
 
     /// The members of a change set that others have changed meanwhile: the service refuses all for one.

@@ -80,10 +80,15 @@ extension Uploader {
     /// (rule 8).
     func comparison(before request: QueuedRequest) async throws -> Comparison {
         if request.kind == .call { return try await comparison(behind: request) }
-        guard request.kind != .create, request.etag == nil, options.comparesWithoutETags, let base = request.base
-        else { return Comparison() }
-        // A change on top of one of our own has no back-end version to compare with.
-        guard try await database.read({ try outcomes.isFirst(request, in: $0) }) else { return Comparison() }
+        if request.kind.isRelation { return try await comparison(ofEnd: request) }
+        guard request.kind != .create, request.etag == nil, let base = request.base else { return Comparison() }
+        let isCompared = try await database.read { database in
+            // A change on top of one of our own has no back-end version to compare with.
+            guard try outcomes.isFirst(request, in: database) else { return false }
+            // Where the service has ETags, this one has none since others have come between it and one of our own.
+            return try options.comparesWithoutETags || outcomes.hasETag(request, in: database)
+        }
+        guard isCompared else { return Comparison() }
         guard let theirs = try await current(request, request.key) else {
             if request.kind == .delete { return Comparison() }
             return Comparison(conflict: Conflict(theirs: nil, error: .preconditionFailed(request.entitySet)))

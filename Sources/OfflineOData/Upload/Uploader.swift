@@ -86,6 +86,7 @@ struct Uploader: Sendable {
                 report.failed += failed
                 for request in failed { progress.reportFailure(request) }
             case .postponed: continue
+            case .inPart(let requests): report.accepted += requests
             case .apart:
                 usesChangeSets = false
                 continue
@@ -126,6 +127,8 @@ struct Uploader: Sendable {
         case givenUp([QueuedRequest])
         /// It is to be sent in another way, or is there no more.
         case postponed
+        /// These of a change set are so without being made; the others are to be sent without them.
+        case inPart([QueuedRequest])
         /// Change sets do not come through now: for the rest of this upload, their requests are sent one after the other.
         case apart
     }
@@ -139,6 +142,10 @@ struct Uploader: Sendable {
         /// The entity sets of which whole entities are sent in the place of single properties, to see whether the service
         /// takes these, besides those of which that is known.
         var puts: Set<String> = []
+        /// Whether the service wants to be told that it may act on any version, where none is known that guards a request.
+        var takesAnyVersion = false
+        /// The version that the service has of an entity, where that is not known here and has the values that were seen here.
+        var etag: String?
     }
 
     // MARK: One request
@@ -168,7 +175,8 @@ struct Uploader: Sendable {
         guard let marked = try await mark([request])?.first else { return .postponed }
         let message: ODataRequest
         do {
-            message = try await self.message(for: marked, isRepeatable: isRepeatable, way)
+            message = try await self.message(
+                for: marked, isRepeatable: isRepeatable, way, etag: way.etag ?? seen?.control.etag)
         } catch {
             guard let refusal = refusal(error, of: marked) else {
                 // Nothing has left yet.
@@ -262,12 +270,15 @@ struct Uploader: Sendable {
 
     /// The request as the service gets it.
     ///
-    /// - Parameter merges: whether a change of single properties may be put into the whole entity that the service has, where
-    ///   it takes nothing else.
+    /// - Parameters:
+    ///   - etag: the ETag of the version that the service has, where the request knows none.
+    ///   - merges: whether a change of single properties may be put into the whole entity that the service has, where it takes
+    ///     nothing else.
     func message(
-        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, merges: Bool = true
+        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, etag: String? = nil, merges: Bool = true
     ) async throws -> ODataRequest {
-        if let message = try await requestBesideRows(request) {
+        if var message = try await requestBesideRows(request) {
+            if way.takesAnyVersion, request.kind.isRelation { message.ifMatch = "*" }
             return try await completed(message, request, isRepeatable)
         }
         var message: ODataRequest
@@ -285,16 +296,16 @@ struct Uploader: Sendable {
         case .update:
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
-            message.ifMatch = request.etag
+            message.ifMatch = request.etag ?? etag
             if merges, try await putsWhole(request, way), let theirs = try await current(request, request.key) {
                 // The whole entity with what was changed: what is not loaded here must not be lost there.
                 message.method = .replace
                 message.body = .entity(theirs.merging(changes))
-                message.ifMatch = request.etag ?? theirs.control.etag
+                message.ifMatch = request.etag ?? etag ?? theirs.control.etag
             }
         case .delete:
             message = ODataRequest(.delete, try await url(of: request))
-            message.ifMatch = request.etag
+            message.ifMatch = request.etag ?? etag
         }
         return try await completed(message, request, isRepeatable)
     }
@@ -343,7 +354,7 @@ struct Uploader: Sendable {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
         var isWithoutKey = false
-        var isReadLater = false
+        var reading = isRepeat ? UploadOutcomes.Reading.repeated() : .atOnce
         if request.kind == .create, theirs?.key == nil {
             // A lean answer may leave the key to Location.
             if let key = createdKey(request, response) {
@@ -353,9 +364,10 @@ struct Uploader: Sendable {
             } else {
                 isWithoutKey = true
             }
-        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain {
+        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain || isRepeat {
+            // That of a repeat may be of an older version than a download has brought.
             theirs = await readAgain(request, request.key)
-            isReadLater = true
+            if !isRepeat { reading = .later() }
         } else if request.kind == .stream {
             // The ETag of the answer is the stream's.
             theirs = await readAgain(request, request.key)
@@ -369,11 +381,11 @@ struct Uploader: Sendable {
         }
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-        let (current, before, readLater) = (theirs, seen, isReadLater)
+        let (current, before, read) = (theirs, seen, reading)
         // It may have acted long ago: a repeat is answered with what the service has now. What is read later than the answer
         // may be others' work by then.
         var isOvertaken = isRepeat && theirs.map { !request.isShown(by: $0) } ?? false
-        if readLater, let etag, let theirs, theirs.control.etag != etag { isOvertaken = true }
+        if case .later = reading, let etag, let theirs, theirs.control.etag != etag { isOvertaken = true }
         let overtaken = isOvertaken
         try await write { database in
             try ServiceKnowledge.addWholeEntities(of: sets, in: database)
@@ -383,7 +395,7 @@ struct Uploader: Sendable {
             }
             try outcomes.accept(
                 request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
-                isOvertaken: overtaken, isReadLater: readLater, in: database)
+                isOvertaken: overtaken, reading: read, in: database)
         }
         return .accepted
     }
@@ -490,6 +502,12 @@ struct Uploader: Sendable {
             // It is there already, by our own first try or somebody else: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
+        case 428 where request.kind.isRelation && !way.takesAnyVersion:
+            // A relation has no version; that of the entity which it starts from is not what it was made of.
+            var guarded = way
+            guarded.takesAnyVersion = true
+            try await noteRefusal(of: [request], wasSent: wasSent)
+            return try await send(wasSent ? request : request.asPending, guarded)
         case _ where !request.kind.isOfRow:
             return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
@@ -519,6 +537,14 @@ struct Uploader: Sendable {
                 try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
                 return .accepted
             }
+            if error.status == 428, request.etag == nil, way.etag == nil, request.kind != .stream,
+                let etag = theirs?.control.etag, let base = request.base, theirs?.matches(base) ?? false
+            {
+                // Nobody has changed it: its version was not known here.
+                var guarded = way
+                guarded.etag = etag
+                return try await send(wasSent ? request : request.asPending, guarded)
+            }
             if request.kind == .stream, isRepeatable != true, wasSent, let taken = try await taken(streamOf: request) {
                 // Our own first try acted and changed the ETag.
                 return try await accept(request, taken)
@@ -526,7 +552,8 @@ struct Uploader: Sendable {
             if request.kind == .update, isRepeatable != true, wasSent, let theirs, theirs.matches(request.changes) {
                 // Our own first try acted and changed the ETag.
                 try await write {
-                    try outcomes.accept(request, theirs: theirs, etag: theirs.control.etag, in: $0)
+                    try outcomes.accept(
+                        request, theirs: theirs, etag: theirs.control.etag, reading: .repeated(), in: $0)
                 }
                 return .accepted
             }

@@ -56,6 +56,29 @@ struct ReplacedStreamTests {
         #expect(try await store.stream("Pictures(1)/Thumb") == "small")
     }
 
+    @Test(
+        "is what was downloaded again when a deletion is taken back behind which it was refused",
+        arguments: [true, false])
+    func deletionOfRefusedTakenBack(isCancelled: Bool) async throws {
+        let studio = try await Studio()
+        let isRefusing = LockedFlag()
+        let store = try await clone(studio, refusing: isRefusing)
+        try await store.replaceStream(Self.content, "two")
+        try await store.update("Pictures(1)", ["Title": "Sea"])
+        isRefusing.set()
+        #expect(try await store.upload().failed.map(\.kind) == [.stream])
+        isRefusing.clear()
+        try await store.delete("Pictures(1)")
+        if isCancelled {
+            try await store.cancel([try #require(try await store.status().pending.last).id])
+            #expect(try await store.status().pending.map(\.kind) == [.update])
+        } else {
+            try await store.undoAll()
+        }
+        #expect(try await store.stream(Self.content) == "one")
+        #expect(try await store.keptStreams() == [1, 1])
+    }
+
     @Test("is what the last download brought when others have replaced it meanwhile")
     func renewedBehind() async throws {
         let studio = try await Studio()

@@ -160,6 +160,40 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
     }
 
+    @Test(
+        "A refused change that is mended together with what was to get it waits for the one before, too"
+    )
+    func mendedBefore() async throws {
+        let studio = try await service()
+        let isInvalid = LockedFlag()
+        let gateway = Gateway(
+            base: try studio.client(),
+            before: { request in
+                guard request.method == .update, isInvalid.isSet, request.url.description == "Notes(2)" else {
+                    return nil
+                }
+                throw ODataError(status: 400, code: "Invalid", message: "That is not valid.")
+            })
+        let store = try await studio.clone(Self.queries, through: gateway)
+        try await store.update("Notes(2)", ["Text": "mine"])
+        try await setNote(2, in: store)
+        try await studio.service.update("Notes(1)", ["Text": "theirs"])
+        isInvalid.set()
+        let report = try await store.upload()
+        #expect(report.failed.map(\.entityText).sorted() == ["Notes(1)", "Notes(2)"])
+        #expect(report.waiting.map(\.entityText) == ["Notes(2)"])
+        isInvalid.clear()
+        try await store.update("Notes(2)", ["Text": "mended"])
+        let again = try await store.upload()
+        #expect(again.accepted.map(\.entityText) == [])
+        #expect(again.waiting.map(\.entityText) == ["Notes(2)"], "for the other, which is in conflict")
+        #expect(try await notes(studio.service) == [1])
+        try await store.retry()
+        #expect(try await sent(store, UploadOptions(conflictPolicy: .clientWins)) == ["Notes(1)", "Notes(2)"])
+        #expect(try await notes(studio.service) == [2])
+        #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mended")
+    }
+
     @Test("Rule 14: of the changes of others only those are read that have had the same foreign key")
     func others() async throws {
         let (studio, store) = try await clone()

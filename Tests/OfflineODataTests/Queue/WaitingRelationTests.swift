@@ -71,6 +71,43 @@ struct WaitingRelationTests {
         #expect(try await store.rows(set).isEmpty, "nobody holds it any more")
     }
 
+    @Test(
+        "is made and taken away where the service asks for the version of what it starts from",
+        arguments: [true, false])
+    func requiredETag(isTogether: Bool) async throws {
+        let studio = try await Studio()
+        let error = ODataError(status: 428, code: "PreconditionRequired", message: "Say which version.")
+        let isUnguarded: @Sendable (ODataRequest) -> Bool = {
+            $0.url.path.segments.last == .reference && $0.ifMatch == nil
+        }
+        let service = Gateway(
+            base: try studio.client(),
+            before: { request in
+                if case .batch(let items) = request.body, items.contains(where: { isUnguarded($0.request) }) {
+                    return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+                }
+                if isUnguarded(request) { throw error }
+                return nil
+            })
+        let store = try await studio.clone(
+            [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")], through: service)
+        if isTogether {
+            try await store.transaction { changes in
+                for tag in ["Tags(1)", "Tags(3)"] {
+                    try changes.perform(
+                        ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference(tag)))
+                }
+            }
+        } else {
+            for tag in ["Tags(1)", "Tags(3)"] { try await store.link("Albums(2)/Tags", to: tag) }
+            try await store.unlink("Albums(1)/Tags", from: "Tags(1)")
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await names(studio.service, "Albums(2)/Tags") == ["red", "green"])
+        #expect(try await names(studio.service, "Albums(1)/Tags") == (isTogether ? ["red", "blue"] : ["blue"]))
+    }
+
     // MARK: Taking back
 
     @Test("is a change of both that undo of either takes back", arguments: ["Albums(2)", "Tags(3)"])
@@ -296,6 +333,63 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:2"])
         try await store.undo([ODataURL(parsing: "Albums(1)")])
         #expect(try await mottoes(store) == ["1:\(theirs)"])
+    }
+
+    /// A store in which an album has another motto than at the service, where others have given it a third one since.
+    private func contested(
+        isRemoved: Bool, isDownloaded: Bool, isTogether: Bool = false
+    ) async throws -> (Studio, OfflineODataProvider) {
+        let studio = try await studioWithMotto()
+        let store = try await clone(studio, expanding: "Motto")
+        let url = try ODataURL(parsing: "Albums(1)/Motto/$ref")
+        let request =
+            isRemoved ? ODataRequest(.delete, url) : ODataRequest(.replace, url, body: .reference("Tags(2)"))
+        if isTogether {
+            try await store.transaction { changes in
+                try changes.perform(request)
+                try changes.update("Albums(2)", ["Name": "Mine"])
+            }
+        } else {
+            _ = try await store.execute(request)
+        }
+        try await setMotto(of: 1, to: 3, in: studio.service)
+        if isDownloaded {
+            try await studio.service.update("Albums(1)", ["Name": "Theirs"])
+            try await store.download()
+        }
+        return (studio, store)
+    }
+
+    @Test(
+        "Rule 8: in the place of another one, or taken away, does not go over one that others have made since",
+        arguments: [true, false], [true, false])
+    func replacedByOthers(isRemoved: Bool, isTogether: Bool) async throws {
+        for isDownloaded in [true, false] {
+            let (studio, store) = try await contested(
+                isRemoved: isRemoved, isDownloaded: isDownloaded, isTogether: isTogether)
+            let report = try await store.upload()
+            #expect(report.accepted.map(\.description) == [])
+            #expect(report.failed.first?.failure?.conflict == .changed)
+            #expect(try await mottoes(studio.service) == ["1:3"])
+            // Who asks for it again has seen that.
+            try await store.retry()
+            #expect(try await store.upload().failed.map { $0.failure?.message } == [])
+            #expect(try await mottoes(studio.service) == (isRemoved ? [] : ["1:2"]))
+        }
+    }
+
+    @Test("Rule 8: in the place of one that others have replaced meets the policy", arguments: [true, false])
+    func replacedByOthersPolicy(isTogether: Bool) async throws {
+        var (studio, store) = try await contested(isRemoved: false, isDownloaded: false, isTogether: isTogether)
+        var report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await mottoes(studio.service) == ["1:2"])
+        (studio, store) = try await contested(isRemoved: false, isDownloaded: true, isTogether: isTogether)
+        report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
+        #expect(report.givenUp.map(\.kind) == (isTogether ? [.link, .update] : [.link]))
+        #expect(try await mottoes(studio.service) == ["1:3"])
+        #expect(try await mottoes(store) == ["1:3"])
+        #expect(try await store.status().pending.isEmpty)
     }
 
     /// A store in which an album has another motto than at the service, and that was refused or not sent yet.

@@ -18,6 +18,26 @@ struct ActionVersionTests {
         await desk.wire.mend()
     }
 
+    @Test(
+        "is, where its answer was lost, none that a change behind it overwrites what others have done in",
+        arguments: [true, false])
+    func changedByOthersMeanwhile(isChanged: Bool) async throws {
+        let desk = try await Desk()
+        let store = try await desk.clone()
+        try await store.call("Touch")
+        // The service tells by its answer that it recognises repeats.
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.call("Close")
+        try await store.update("Tickets(1)", ["Text": "mine"])
+        try await loseAnswer(desk, store)
+        if isChanged { try await desk.service.update("Tickets(1)", ["Text": "theirs"]) }
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == (isChanged ? [.call] : [.call, .update]))
+        #expect(report.failed.map { $0.failure?.conflict } == (isChanged ? [.changed] : []))
+        #expect(try await desk.ticket()["Text"] == (isChanged ? "theirs" : "mine"))
+        #expect(desk.calls.names == ["Touch", "Close"])
+    }
+
     // MARK: Doubt
 
     @Test("is the one that another in doubt has left, where its values are those that were seen, and in turn")

@@ -64,7 +64,143 @@ struct ChangeSetConflictTests {
         #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") == "Ours")
     }
 
-    // MARK: Doubt
+    // MARK: Deletions
+
+    private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+    private static let lineGone = "DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
+
+    @Test(
+        "is made without a deletion that others have made already: what was asked for is so",
+        arguments: [true, false], [1, 2])
+    func deletedByOthers(hasETags: Bool, products: Int64) async throws {
+        let shop = try await Shop()
+        let client = try shop.client()
+        let store = try await shop.clone(through: hasETags ? client : PlainService(base: client, hasETags: false))
+        try await store.transaction { changes in
+            try changes.delete(Self.line)
+            for product in 1...products { try changes.update("Products(\(product))", ["Stock": 5]) }
+        }
+        try await shop.sql(Self.lineGone)
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 1 + Int(products), "the deletion too")
+        #expect(report.givenUp.isEmpty)
+        #expect(try await stock(shop, 1) == 5)
+        #expect(try await store.status().pending.isEmpty)
+        guard hasETags else { return }
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("still meets what others have changed where it is made without a deletion of theirs")
+    func deletedAndChangedByOthers() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.delete(Self.line)
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        try await shop.sql("\(Self.theirs) = 1; \(Self.lineGone)")
+        let report = try await store.upload()
+        #expect(report.accepted.map(\.kind) == [.delete])
+        #expect(report.failed.map(\.failure?.conflict) == [.changed])
+        #expect(try await stock(shop, 1) == 99)
+    }
+
+    @Test("is a conflict where what others have deleted is changed in it as well")
+    func changedAndDeleted() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.transaction { changes in
+            try changes.update(Self.line, ["Quantity": 7])
+            try changes.delete(Self.line)
+        }
+        try await shop.sql(Self.lineGone)
+        let failed = try await store.upload().failed
+        #expect(failed.map(\.kind) == [.update, .delete])
+        #expect(failed.first?.failure?.conflict == .deleted)
+    }
+
+    // MARK: Required ETags
+
+    /// A service that takes no change of an entity which says nothing of its version.
+    private func strict(
+        _ base: any ODataProvider, after: @escaping @Sendable (ODataRequest, ODataResponse) -> ODataResponse = { $1 }
+    ) -> Gateway {
+        let error = ODataError(status: 428, code: "PreconditionRequired", message: "Say which version.")
+        let isUnguarded: @Sendable (ODataRequest) -> Bool = { request in
+            request.ifMatch == nil && [.update, .replace, .delete].contains(request.method)
+        }
+        return Gateway(
+            base: base,
+            before: { request in
+                guard case .batch(let items) = request.body else {
+                    if isUnguarded(request) { throw error }
+                    return nil
+                }
+                guard items.contains(where: { isUnguarded($0.request) }) else { return nil }
+                return ODataResponse(body: .batch(items.map { BatchResult(id: $0.id, result: .failure(error)) }))
+            },
+            after: { after($0, $1) })
+    }
+
+    /// What a change set does to one entity.
+    enum Twice: CaseIterable, Sendable {
+        case updated, createdAndUpdated, updatedAndDeleted
+    }
+
+    @Test("that changes an entity twice is taken by a service that asks for the version", arguments: Twice.allCases)
+    func requiredETag(twice: Twice) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: strict(try shop.client()))
+        try await store.transaction { changes in
+            switch twice {
+            case .updated:
+                for stock in 5...6 as ClosedRange<Int64> {
+                    try changes.update("Products(1)", ["Stock": .integer(stock)])
+                }
+            case .createdAndUpdated:
+                try changes.create("Categories", ["Name": "First"])
+                try changes.update("Categories(-1)", ["Name": "Second"])
+            case .updatedAndDeleted:
+                try changes.update(Self.line, ["Quantity": 7])
+                try changes.delete(Self.line)
+            }
+        }
+        let report = try await store.upload()
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(report.accepted.count == 2)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test(
+        "that changes entities of unknown versions, and such a change alone, is taken by a service that asks for them",
+        arguments: [true, false], [true, false])
+    func unknownETag(isAlone: Bool, compares: Bool) async throws {
+        let shop = try await Shop()
+        let service = strict(
+            try shop.client(),
+            after: { _, response in
+                guard case .page(var page) = response.body else { return response }
+                for index in page.entities.indices { page.entities[index].control.etag = nil }
+                var response = response
+                response.body = .page(page)
+                return response
+            })
+        let store = try await shop.clone(through: service)
+        if isAlone {
+            try await store.update("Products(1)", ["Stock": 5])
+        } else {
+            try await store.transaction(Self.twoStocks)
+        }
+        var options = UploadOptions()
+        options.comparesWithoutETags = compares || !isAlone
+        let report = try await store.upload(options: options)
+        #expect(report.failed.map { $0.failure?.message } == [])
+        #expect(try await stock(shop, 1) == 5)
+    }
+
     // MARK: Doubt
 
     @Test(

@@ -77,6 +77,29 @@ struct ChangeSetMeetingTests {
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 2") == 60)
     }
 
+    @Test(
+        "Rule 8: has acted where others have changed besides what waits behind it since, which meets that",
+        arguments: [true, false])
+    func overtakenBesides(isRepeatable: Bool) async throws {
+        let shop = try await Shop()
+        let client = try shop.client()
+        let base: any ODataProvider = isRepeatable ? client : PlainService(base: client)
+        let store = try await shop.clone(through: losing(base, hasActed: true))
+        try await store.transaction { changes in
+            try changes.update("Products(1)", ["Price": 5])
+            try changes.update("Products(1)", ["Name": "Mine"])
+            try changes.update("Products(2)", ["Stock": 60])
+        }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        try await store.update("Products(1)", ["Stock": 8])
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
+        let report = try await store.upload()
+        #expect(report.accepted.count == 3)
+        #expect(report.failed.map(\.failure?.conflict) == [.changed])
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 7)
+        #expect(try await shop.text("SELECT Name FROM Products WHERE ProductID = 1") == "Mine")
+    }
+
     @Test("Rule 8: is what the next change was made of where it changed an entity twice and its answer was lost")
     func twice() async throws {
         let shop = try await Shop()

@@ -90,6 +90,20 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Papers").map { $0["ID"] } == theirs)
     }
 
+    @Test("is looked for in an address in time in proportion to its length", Patience.limit)
+    func longAddress() async throws {
+        let shop = try await Shop()
+        let service = lean(try shop.client()) { order in
+            guard case .integer(let id)? = order["OrderID"] else { return (nil, nil) }
+            return ("http://shop.test/" + String(repeating: "a/", count: 100_000), "http://shop.test/Orders(\(id))")
+        }
+        let store = try await shop.clone(through: service)
+        try await store.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 0))])
+        let report = try await store.upload()
+        #expect(report.failed.map(\.description) == [])
+        #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+
     // MARK: What waits for it
 
     @Test("is told to an action, although the entity is not to stay here")

@@ -267,6 +267,57 @@ struct DoubtTests {
         #expect(try await store.download().queries.allSatisfy { $0.method == .delta })
     }
 
+    @Test(
+        "puts nothing older over what a download has brought, where a repeat is answered without the entity",
+        arguments: [true, false])
+    func leanRepeat(isTogether: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let options = ChangeOptions(prefersNoContent: true)
+        if isTogether {
+            try await store.transaction(options: options) { changes in
+                for product in [5, 6] { try changes.update("Products(\(product))", ["Stock": 77]) }
+            }
+        } else {
+            try await store.changing(options).update("Products(5)", ["Stock": 77])
+        }
+        await shop.wire.cut { _, request in request.method == .patch || request.method == .post ? .answerLost : nil }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Products SET Stock = 99 WHERE ProductID = 5")
+        try await store.download()
+        #expect(try await store.upload().failed.map(\.description) == [])
+        #expect(try await store.rows("Products(5)").first?["Stock"] == 99)
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("compares, where a repeat is answered without the entity and that cannot be read")
+    func unreadableRepeat() async throws {
+        let shop = try await Shop()
+        let isClosed = LockedFlag()
+        let service = Gateway(
+            base: try shop.client(),
+            before: { request in
+                guard isClosed.isSet, request.method == .read, request.url.description == "Products(5)" else {
+                    return nil
+                }
+                throw ODataError(status: 403, code: "No", message: "No.")
+            })
+        let store = try await shop.clone(through: service)
+        try await store.changing(ChangeOptions(prefersNoContent: true)).update("Products(5)", ["Stock": 77])
+        await shop.wire.cut { _, request in request.method == .patch ? .answerLost : nil }
+        await #expect(throws: TransportError.self) { try await store.upload() }
+        await shop.wire.mend()
+        try await shop.sql("UPDATE Products SET Stock = 99 WHERE ProductID = 5")
+        try await store.download()
+        isClosed.set()
+        #expect(try await store.upload().failed.map(\.description) == [])
+        isClosed.clear()
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test("accepted while a first download runs stops nothing, and the next one compares")
     func acceptedWhileLoading() async throws {
         let shop = try await Shop(pageSize: 10)

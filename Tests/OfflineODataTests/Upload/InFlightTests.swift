@@ -22,9 +22,12 @@ struct InFlightTests {
         }
     }
 
-    private func store(_ shop: Shop, _ app: App, _ method: ODataRequest.Method) async throws -> OfflineODataProvider {
+    private func store(
+        _ shop: Shop, _ app: App, _ method: ODataRequest.Method, isRepeatable: Bool = true
+    ) async throws -> OfflineODataProvider {
+        let client = try shop.client()
         let service = Gateway(
-            base: try shop.client(),
+            base: isRepeatable ? client : PlainService(base: client),
             after: { request, response in
                 if request.method == method { try await app.act() }
                 return response
@@ -165,5 +168,52 @@ struct InFlightTests {
         #expect(report.accepted.count == 1)
         #expect(report.failed.map { $0.failure?.isConflict } == [true])
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 99)
+    }
+
+    /// Loses the answer to a change of the price, and lets others change the stock.
+    private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineODataProvider) async throws {
+        try await store.update("Products(5)", ["Price": 9])
+        app.plan { throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await store.upload() }
+        try await shop.sql("UPDATE Products SET Stock = 99 WHERE ProductID = 5")
+    }
+
+    @Test(
+        "is not put over what others have changed besides, behind one whose answer was lost",
+        arguments: [true, false], [true, false])
+    func overtakenBesides(isRepeatable: Bool, isNext: Bool) async throws {
+        let shop = try await Shop()
+        let app = App()
+        let store = try await store(shop, app, .update, isRepeatable: isRepeatable)
+        try await losePrice(shop, app, store)
+        if !isNext { try await store.update("Products(5)", ["Name": "Mine"]) }
+        try await store.update("Products(5)", ["Stock": 78])
+        // What is not asked of services without ETags is asked of one that has them.
+        let options = UploadOptions(comparesWithoutETags: false)
+        let report = try await store.upload(options: options)
+        #expect(report.accepted.count == (isNext ? 1 : 2))
+        #expect(report.failed.map { $0.failure?.conflict } == [.changed])
+        #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 99)
+        #expect(try await shop.count("SELECT Price FROM Products WHERE ProductID = 5") == 9)
+    }
+
+    @Test(
+        "deletes nothing that others have changed behind one whose answer was lost",
+        arguments: [true, false], [true, false])
+    func overtakenDeletion(isRepeatable: Bool, isChanged: Bool) async throws {
+        let shop = try await Shop()
+        let app = App()
+        let store = try await store(shop, app, .update, isRepeatable: isRepeatable)
+        let line = "Order_Lines(OrderID=1003,LineNumber=1)"
+        try await store.update(line, ["Price": 9])
+        app.plan { throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await store.upload() }
+        try await store.delete(line)
+        let row = "OrderID = 1003 AND LineNumber = 1"
+        if isChanged { try await shop.sql("UPDATE \"Order Lines\" SET Quantity = 99 WHERE \(row)") }
+        let report = try await store.upload()
+        #expect(report.accepted.count == (isChanged ? 1 : 2))
+        #expect(report.failed.map { $0.failure?.conflict } == (isChanged ? [.changed] : []))
+        #expect(try await shop.count("SELECT COUNT(*) FROM \"Order Lines\" WHERE \(row)") == (isChanged ? 1 : 0))
     }
 }

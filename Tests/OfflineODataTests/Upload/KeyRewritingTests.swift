@@ -135,4 +135,40 @@ struct KeyRewritingTests {
             #expect(try await depot.service.rows(set).map { $0["HeaderID"] } == present[set, default: []])
         }
     }
+
+    @Test("also what a chain of any length refers to, by keys that each have a part of it", Patience.limit)
+    func chain() async throws {
+        let depot = try await Depot { metadata in
+            let key = #"<PropertyRef Name="HeaderID"/><PropertyRef Name="No"/></Key>"#
+            let binding = #"<NavigationPropertyBinding Path="Header" Target="Headers"/>"#
+            return metadata.replacingOccurrences(
+                of: key,
+                with: key + """
+                    <Property Name="PreviousNo" Type="Edm.Int32"/>
+                    <NavigationProperty Name="Previous" Type="Depot.Item">
+                      <ReferentialConstraint Property="HeaderID" ReferencedProperty="HeaderID"/>
+                      <ReferentialConstraint Property="PreviousNo" ReferencedProperty="No"/>
+                    </NavigationProperty>
+                    """
+            ).replacingOccurrences(
+                of: binding,
+                with: binding + #"<NavigationPropertyBinding Path="Previous" Target="Items"/>"#)
+        }
+        let count: Int64 = Patience.isInstrumented ? 300 : 800
+        let store = try await depot.clone()
+        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
+        try await store.create("Items", ["HeaderID": -1, "No": 1])
+        for number in 2...count {
+            try await store.create(
+                "Items", ["HeaderID": -1, "No": .integer(number), "PreviousNo": .integer(number - 1)])
+        }
+        let report = try await store.upload(options: UploadOptions(categories: ["now"]))
+        #expect(report.accepted.map(\.entitySet) == ["Headers"])
+        let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
+        let items = try await store.rows("Items?$orderby=No")
+        #expect(items.count == Int(count) && items.allSatisfy { $0["HeaderID"] == header })
+        let pending = try await store.status().pending
+        #expect(pending.count == Int(count) && pending.allSatisfy { $0.changes["HeaderID"] == header })
+        #expect(try await store.rows("Items(HeaderID=-1,No=\(count))").count == 1, "by its old link too")
+    }
 }

@@ -93,11 +93,16 @@ struct Mending {
         return true
     }
 
+    /// All that is sent once an edit has joined the refused request, with what joins that too.
+    func joined(with changes: Entity) -> Entity {
+        joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
+    }
+
     /// Puts the values of the edit, and of what joins it, into the refused request.
     ///
     /// - Parameter base: the values before the edit.
     func rewrite(with changes: Entity, base: Entity, _ queue: QueueTable, in database: Database) throws {
-        let merged = joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
+        let merged = joined(with: changes)
         // The values before the first of them are what the service has.
         let known = requests.reversed().reduce(base) { $1.base(beneath: $0) }
         let theirs = refused.failure?.theirs

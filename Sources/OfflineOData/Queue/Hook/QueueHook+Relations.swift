@@ -53,7 +53,9 @@ extension QueueHook {
         {
             outdated.removeAll { $0.id == refused.id }
             if relations.pair(of: refused) != asked.pair {
-                try queue.setDetail(asked.detail, of: refused.id, in: database)
+                var detail = asked.detail
+                (detail.seen, detail.shown) = (refused.detail.seen, refused.detail.shown)
+                try queue.setDetail(detail, of: refused.id, in: database)
             }
             for request in outdated { try drop(request, for: asked, options, in: database) }
             return
@@ -75,7 +77,8 @@ extension QueueHook {
         guard request.kind == .link, let table = mapping.tables[request.entitySet],
             let navigation = request.detail.navigation
         else { return }
-        for rows in request.detail.replaced ?? [] {
+        // What others have put there since is not what its user has seen.
+        for rows in request.detail.seen ?? request.detail.replaced ?? [] {
             guard
                 let replaced = try AskedRelation(
                     navigation, of: table, rows.source, rows.target, mapping, in: database)

@@ -168,7 +168,8 @@ struct QueueHook: WriteHook {
         }
         if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
             try mending.putBack(
-                joining: options, waitingFor: awaited(by: changes, of: after, change, rowID: rowID, in: database),
+                joining: options,
+                waitingFor: awaited(by: mending.joined(with: changes), of: after, change, rowID: rowID, in: database),
                 at: environment.instant.description, queue, in: database)
         {
             try mending.rewrite(with: changes, base: base, queue, in: database)
@@ -203,6 +204,8 @@ struct QueueHook: WriteHook {
             // That of a stream is not the entity's.
             etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
+            // Who takes the deletion back sees what the service has.
+            if let stream = refused.detail.stream { try StreamTable.remove(stream, in: database) }
             try queue.reviveChangeSet(of: refused, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
@@ -422,6 +425,9 @@ extension ODataValue {
         switch (self, other) {
         case (.dateTimeOffset(let a), .dateTimeOffset(let b)):
             a.seconds == b.seconds && a.picoseconds == b.picoseconds
+        // What is no number is the same as itself, where nobody has changed it.
+        case (.double(let a), .double(let b)): a == b || a.isNaN && b.isNaN
+        case (.single(let a), .single(let b)): a == b || a.isNaN && b.isNaN
         case (.complex(let a), .complex(let b)): a.matches(b)
         case (.collection(let a), .collection(let b)):
             a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
