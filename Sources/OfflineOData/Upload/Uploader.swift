@@ -484,6 +484,12 @@ struct Uploader: Sendable {
         case 412 where request.kind == .call && request.etag != nil:
             try await noteRefusal(of: [request], wasSent: wasSent)
             return try await refuse(call: request, error, wasSent: wasSent, way)
+        case 428 where request.kind.isRelation && !way.takesAnyVersion:
+            // A relation has no version; that of the entity which it starts from is not what it was made of.
+            var guarded = way
+            guarded.takesAnyVersion = true
+            try await noteRefusal(of: [request], wasSent: wasSent)
+            return try await send(wasSent ? request : request.asPending, guarded)
         case 404 where request.kind == .unlink, 410 where request.kind == .unlink:
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
@@ -502,12 +508,6 @@ struct Uploader: Sendable {
             // It is there already, by our own first try or somebody else: what was asked for is so.
             try await write { try outcomes.accept(request, theirs: nil, etag: nil, in: $0) }
             return .accepted
-        case 428 where request.kind.isRelation && !way.takesAnyVersion:
-            // A relation has no version; that of the entity which it starts from is not what it was made of.
-            var guarded = way
-            guarded.takesAnyVersion = true
-            try await noteRefusal(of: [request], wasSent: wasSent)
-            return try await send(wasSent ? request : request.asPending, guarded)
         case _ where !request.kind.isOfRow:
             return try await archive(request, .refused, error, message: error.message)
         case 404 where request.kind == .delete, 410 where request.kind == .delete:
