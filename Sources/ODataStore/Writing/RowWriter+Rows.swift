@@ -204,8 +204,13 @@ extension RowWriter {
 
     /// Takes out what the client may not give.
     func removeComputed(from entity: inout Entity) {
-        for (ordinal, property) in entity.shape.properties.enumerated() where property.isComputed {
-            entity.values[ordinal] = nil
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            if property.isComputed {
+                entity.values[ordinal] = nil
+            } else if case .complex(var nested)? = entity.values[ordinal] {
+                removeComputed(from: &nested)
+                entity.values[ordinal] = .complex(nested)
+            }
         }
     }
 
@@ -299,6 +304,7 @@ extension RowWriter {
                     case .replacing: completed(given)
                     case .merging(let levels): merged(given, into: before.values[ordinal], node, levels: levels)
                     }
+                value = try value.map { try unchanged($0, before.values[ordinal], keyPaths, at: property.name) }
             }
             if value == nil, replaces, node?.isStored == true {
                 value =
@@ -322,6 +328,33 @@ extension RowWriter {
             }
         }
         return patch
+    }
+
+    /// A value with what no update changes as it was before: parts of the key, computed and immutable properties within
+    /// complex values.
+    ///
+    /// - Parameter path: where it lies.
+    /// - Throws: 400 where an immutable property is changed by who edits locally.
+    private func unchanged(
+        _ value: ODataValue, _ before: ODataValue?, _ keyPaths: Set<String>, at path: String
+    ) throws -> ODataValue {
+        guard case .complex(let old)? = before else { return value }
+        guard case .complex(var entity) = value else {
+            return keyPaths.contains { $0.hasPrefix("\(path)/") } ? .complex(old) : value
+        }
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard let given = entity.values[ordinal] else { continue }
+            let (place, kept) = ("\(path)/\(property.name)", old[property.name])
+            if property.isComputed || keyPaths.contains(place) || (property.isImmutable && rules.ignoresImmutable) {
+                entity.values[ordinal] = kept
+            } else if property.isImmutable, let kept, !given.isIdentical(to: kept) {
+                throw ODataError(
+                    status: 400, code: "ImmutableProperty", message: "\(place) cannot be changed.", target: place)
+            } else {
+                entity.values[ordinal] = try unchanged(given, kept, keyPaths, at: place)
+            }
+        }
+        return .complex(entity)
     }
 
     /// A complex value with defaults, or null, for what it does not give: PUT replaces it as a whole (11.4.3).

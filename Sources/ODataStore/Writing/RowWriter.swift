@@ -240,7 +240,7 @@ public struct RowWriter: Sendable {
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
         try checkGiven(patch)
-        try checkReferences(patch, plan: plan, database: database)
+        try checkReferences(patch, before: before, plan: plan, database: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)
         try adoptForms(into: &slots, before: found.slots, plan: plan, database: database)
