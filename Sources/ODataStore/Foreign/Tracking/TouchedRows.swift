@@ -29,8 +29,14 @@ enum TouchedRows {
             let name = quoted(tracked.storage.table)
             // The set's name is an identifier, so that it has no quotes to double.
             let set = "'\(tracked.storage.set)'"
+            // What is noted first holds. OR IGNORE would not see to it: where a trigger of the database's own makes the
+            // change, the conflict clause of its statement goes for all statements of the triggers that it fires.
             func note(_ row: String, before: String) -> String {
-                "INSERT OR IGNORE INTO \(table) VALUES (\(set), \(tracked.keyExpression(row)), \(before));"
+                """
+                INSERT INTO \(table) SELECT \(set), n.key, n.before
+                FROM (SELECT \(tracked.keyExpression(row)) AS key, \(before) AS before) AS n
+                WHERE NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.set_name = \(set) AND t.key = n.key);
+                """
             }
             let old = note("OLD", before: tracked.digestExpression("OLD"))
             let new = note("NEW", before: "NULL")
