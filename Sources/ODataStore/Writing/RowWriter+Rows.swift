@@ -116,6 +116,26 @@ extension RowWriter {
         return try written(plan.stored(row), plan: plan, database: database)
     }
 
+    /// Refuses what the last statement was to do where the database has ignored it: neither ON CONFLICT IGNORE nor
+    /// RAISE(IGNORE) is an error to SQLite.
+    ///
+    /// - Parameter found: the row that was to change or go; `nil` for one that was to be inserted.
+    func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, database: Database) throws {
+        // What the triggers of a view do instead is not counted.
+        guard database.changesCount == 0, try !database.viewExists(plan.storage.table) else { return }
+        if let found {
+            // A trigger may have done it in its own way before, such as by marking a row as deleted.
+            let (condition, arguments) = try address(found, plan: plan)
+            let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
+            guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else { return }
+            let isSame = zip(plan.stored(row).slots, found.slots).allSatisfy { $0.isIdentical(to: $1) }
+            guard isSame else { return }
+        }
+        throw ODataError(
+            status: 409, code: "ChangeIgnored",
+            message: "A rule of the database's own ignores this change of \(plan.storage.set).")
+    }
+
     /// The entity of a row with its id.
     func entity(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> Entity {
         var entity = try plan.entity(stored)
