@@ -327,8 +327,10 @@ extension RowWriter {
                 value = try value.map { try unchanged($0, before.values[ordinal], keyPaths, at: property.name) }
             }
             if value == nil, replaces, node?.isStored == true {
-                value =
-                    defaultValue(property) ?? (property.type.isCollection ? .collection([]) : .null)
+                value = defaultValue(property)
+                // A default that is an expression is known to the database alone, and given to new rows only.
+                if value == nil, node?.isGenerated(in: plan) == true { continue }
+                value = value ?? (property.type.isCollection ? .collection([]) : .null)
             }
             patch.values[ordinal] = value
         }
@@ -469,5 +471,10 @@ extension WritePlan.Node {
     /// Whether the property has a place in the table.
     var isStored: Bool {
         if case .absent = self { false } else { true }
+    }
+
+    /// Whether the database gives the property its value where an insert leaves it out.
+    func isGenerated(in plan: WritePlan) -> Bool {
+        if case .slot(let index) = self { plan.slots[index].column?.isGenerated == true } else { false }
     }
 }
