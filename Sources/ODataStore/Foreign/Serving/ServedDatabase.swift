@@ -25,7 +25,7 @@ public final class ServedDatabase: ODataProvider {
         /// Whether everything that changes something is refused, and the file opened for reading only.
         public var isReadOnly = false
         /// Whether triggers that note every change are put into the database, so that a pull never costs a
-        /// scan; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
+        /// comparison of all rows; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
         public var installsTriggers = false
         /// The most rows of a page; `nil` for no limit but the request's own.
         public var pageSize: Int? = 1000

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// Triggers and a table in the foreign database itself that note which rows change, whoever changes them: put
-/// there only when it is asked for, so that a pull costs what changed and never a scan.
+/// there only when it is asked for, so that a pull costs what changed and never a comparison of all rows.
 ///
 /// They use nothing but SQLite's own functions, since other programs run them. The table `outpost_change` holds
 /// the table's name and `quote()` of each key value; what was read is deleted from it.
@@ -25,7 +25,9 @@ public enum ChangeTriggers {
         }
         let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
         for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(quoted(name))", body) }
-        for (number, unique) in tracked.uniqueKeys.enumerated() {
+        // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
+        let lasting = tracked.uniqueKeys.filter { $0.index == nil }
+        for (number, unique) in lasting.enumerated() {
             // What is replaced by its number alone has the key of the new row.
             if unique.isRowID, unique.columns.map(\.name) == tracked.keyColumns { continue }
             for event in UniqueKey.Event.allCases {

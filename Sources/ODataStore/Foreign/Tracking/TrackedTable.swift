@@ -18,7 +18,7 @@ struct TrackedTable: Sendable {
     let definition: String
     /// The keys by which triggers find the row that another one replaces.
     let uniqueKeys: [UniqueKey]
-    /// Whether there are keys by which they do not.
+    /// Whether there are keys by which those in the database itself do not.
     let hasOtherKeys: Bool
 
     /// Makes the SQL of a table.
@@ -26,7 +26,9 @@ struct TrackedTable: Sendable {
     /// - Parameter database: a connection that sees the table, for its keys.
     init(_ storage: TableStorage, in database: Database) throws {
         self.storage = storage
-        (uniqueKeys, hasOtherKeys) = try UniqueKey.all(of: storage, in: database)
+        let (keys, hasOthers) = try UniqueKey.all(of: storage, in: database)
+        uniqueKeys = keys
+        hasOtherKeys = hasOthers || keys.contains { $0.index != nil }
         keyColumns = storage.shape.key.compactMap { storage.column(at: $0.path)?.name }
         columns = storage.digestColumns
         var hash = QueryHash()
