@@ -321,9 +321,10 @@ extension BindingSession {
             guard isLast else { throw typeError("Nothing can follow all.", at: name.offset) }
             let (variable, filters, bound) = try lambda(name, predicate, state, in: scope)
             let body = bound ?? .constant(.boolean(true), .primitive(.boolean))
-            // Members that the filter leaves out satisfy anything.
+            // Members that the filter leaves out satisfy anything, those among them for which it is null.
             guard let filter = Self.all(filters) else { return .all(state.path, variable: variable, body) }
-            let excluded = BoundExpression.unary(.not, filter, .primitive(.boolean))
+            let isTrue = BoundExpression.constant(.boolean(true), .primitive(.boolean))
+            let excluded = BoundExpression.binary(.notEqual, filter, isTrue, .primitive(.boolean))
             return .all(state.path, variable: variable, .binary(.or, excluded, body, .primitive(.boolean)))
         }
     }

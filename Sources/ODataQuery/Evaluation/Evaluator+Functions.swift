@@ -55,11 +55,12 @@ extension Evaluator {
         case .substring:
             let length = arguments.count > 2 ? try number(2) : nil
             return .string(TextOperations.substring(text, from: try number(1), length: length))
-        case .concat: return .string(text + (try string(1)))
+        case .concat: return .string(try TextOperations.concatenated(text, try string(1)))
         case .tolower: return .string(TextOperations.lowered(text))
         case .toupper: return .string(TextOperations.uppered(text))
         case .trim: return .string(TextOperations.trimmed(text))
-        case .replace: return .string(TextOperations.replacing(try string(1), with: try string(2), in: text))
+        case .replace:
+            return .string(try TextOperations.replacing(try string(1), with: try string(2), in: text))
         case .matchesPattern: return .boolean(try PatternMatching.matches(text, pattern: try string(1)))
         default: throw EvaluationError.unsupported(function.rawValue)
         }
@@ -78,7 +79,11 @@ extension Evaluator {
             zip(members[start...], others).allSatisfy { ValueOrder.isEqual($0, $1) }
         }
         switch function {
-        case .concat: return .collection(members + others)
+        case .concat:
+            guard members.count + others.count <= maxJoinedRows else {
+                throw EvaluationError.limit("maxJoinedRows")
+            }
+            return .collection(members + others)
         case .startswith: return .boolean(others.count <= members.count && matches(at: 0))
         case .endswith: return .boolean(others.count <= members.count && matches(at: members.count - others.count))
         case .contains, .indexof:

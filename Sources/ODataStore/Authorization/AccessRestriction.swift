@@ -24,17 +24,21 @@ struct AccessRestriction {
         var hidden: Set<String> = []
         for step in bound.resource.steps {
             switch step {
-            case .entitySet(let set, _): hidden = try core.access(principal, set.name).hiddenProperties
-            case .singleton(let singleton, _): hidden = try core.access(principal, singleton.name).hiddenProperties
-            case .navigation(_, let set, _):
-                hidden = try set.map { try core.access(principal, $0.name).hiddenProperties } ?? []
+            case .entitySet(let set, _): hidden = try hiddenProperties(of: set.name)
+            case .singleton(let singleton, _): hidden = try hiddenProperties(of: singleton.name)
+            case .navigation(let navigation, let set, _):
+                if hidden.contains(navigation.name) { throw refusal(navigation.name) }
+                hidden = try set.map { try hiddenProperties(of: $0.name) } ?? []
             case .property(let property, _, _):
                 if hidden.contains(property.name) { throw refusal(property.name) }
-            case .filter(let condition, _), .alternateKey(_, let condition, _): try check(condition, hidden)
+            case .filter(let condition, let variable), .alternateKey(_, let condition, let variable):
+                try check(condition, Scopes(hidden, outermost: hidden).adding(hidden, for: variable))
+            case .operation(_, let arguments):
+                for argument in arguments.values { try check(argument, Scopes(hidden, outermost: hidden)) }
             default: break
             }
         }
-        if let query = bound.query { bound.query = try restrict(query) }
+        if let query = bound.query { bound.query = try restrict(query, outermost: nil) }
         return bound
     }
 
@@ -46,16 +50,25 @@ struct AccessRestriction {
         }
     }
 
-    private func restrict(_ query: BoundQuery) throws -> BoundQuery {
+    private func hiddenProperties(of set: String) throws -> Set<String> {
+        try core.access(principal, set).hiddenProperties
+    }
+
+    /// - Parameter outermost: what is hidden of the instance that the whole request is about; `nil` where that is the one
+    ///   that the query is about.
+    private func restrict(_ query: BoundQuery, outermost: Set<String>?) throws -> BoundQuery {
         var query = query
-        let access = try query.set.map { try core.access(principal, $0.name) } ?? .full
-        let hidden = access.hiddenProperties
-        if let filter = query.filter { try check(filter, hidden) }
-        for order in query.orderBy { try check(order.expression, hidden) }
-        for computed in query.compute { try check(computed.expression, hidden) }
+        let hidden = try query.set.map { try hiddenProperties(of: $0.name) } ?? []
+        let outermost = outermost ?? hidden
+        let scopes = Scopes(hidden, outermost: outermost)
+        if let filter = query.filter { try check(filter, scopes) }
+        for order in query.orderBy { try check(order.expression, scopes) }
+        for computed in query.compute { try check(computed.expression, scopes) }
+        // An aggregation might give the values under any name.
+        if !query.apply.isEmpty, try !hidden.isEmpty || hidesAny(of: query.apply.flatMap(\.entitySets)) {
+            throw refusal("$apply")
+        }
         if !hidden.isEmpty {
-            // An aggregation might give the values under any name.
-            if !query.apply.isEmpty { throw refusal("$apply") }
             if query.search != nil { throw refusal("$search") }
             switch query.projection {
             case .all:
@@ -69,61 +82,88 @@ struct AccessRestriction {
                     ordinals: ordinals.filter { !hidden.contains(query.resultShape.properties[$0].name) },
                     names: names.filter { !hidden.contains($0) })
             }
+            for name in query.expandedStreams.joined().compactMap(\.ownName) where hidden.contains(name) {
+                throw refusal(name)
+            }
+        }
+        for (ordinal, nested) in query.nestedQueries {
+            query.nestedQueries[ordinal] = try restrict(nested, outermost: outermost)
         }
         query.expand = try query.expand.map { expand in
             var expand = expand
             if let set = expand.query.set, !(try core.access(principal, set.name).allows(.read)) {
                 throw Access.refusal(principal, set.name)
             }
-            expand.query = try restrict(expand.query)
+            for name in expand.path.compactMap(\.ownName) + [expand.navigation.name] where hidden.contains(name) {
+                throw refusal(name)
+            }
+            expand.query = try restrict(expand.query, outermost: outermost)
             return expand
         }
         return query
     }
 
+    /// What is hidden of the instances that variables stand for, by the identifiers of the variables.
+    private struct Scopes {
+        private var hidden: [Int: Set<String>]
+
+        /// The scopes of a query's options.
+        init(_ own: Set<String>, outermost: Set<String>) {
+            hidden = [0: own, RangeVariable.these: own, RangeVariable.outermost: outermost]
+        }
+
+        func adding(_ names: Set<String>, for variable: RangeVariable) -> Scopes {
+            var scopes = self
+            scopes.hidden[variable.identifier] = names
+            return scopes
+        }
+
+        subscript(variable: RangeVariable) -> Set<String> { hidden[variable.identifier] ?? [] }
+
+        var hideNothing: Bool { hidden.values.allSatisfy(\.isEmpty) }
+    }
+
+    /// What is hidden of a set that may be read.
+    private func readable(_ set: String) throws -> Set<String> {
+        let access = try core.access(principal, set)
+        guard access.allows(.read) else { throw Access.refusal(principal, set) }
+        return access.hiddenProperties
+    }
+
+    private func hidesAny(of sets: [String]) throws -> Bool {
+        try sets.contains { try !hiddenProperties(of: $0).isEmpty }
+    }
+
     /// Refuses an expression that names a hidden property.
-    private func check(_ expression: BoundExpression, _ hidden: Set<String>) throws {
+    private func check(_ expression: BoundExpression, _ scopes: Scopes) throws {
         // What is searched or aggregated within an expression cannot be told from outside.
-        if !hidden.isEmpty, expression.isOpaque { throw refusal("This expression") }
-        for path in expression.paths {
-            var current = path.variable.identifier <= 0 ? hidden : []
-            for step in path.steps {
-                switch step {
-                case .property(let property, _, _):
-                    if current.contains(property.name) { throw refusal(property.name) }
-                    current = []
-                case .dynamic(let name), .computed(let name, _):
-                    if current.contains(name) { throw refusal(name) }
-                case .navigation(_, _, let set):
-                    current = try set.map { try core.access(principal, $0.name).hiddenProperties } ?? []
-                case .entitySet(let set, _):
-                    guard try core.access(principal, set.name).allows(.read) else {
-                        throw Access.refusal(principal, set.name)
-                    }
-                    current = try core.access(principal, set.name).hiddenProperties
-                case .singleton(let singleton, _):
-                    guard try core.access(principal, singleton.name).allows(.read) else {
-                        throw Access.refusal(principal, singleton.name)
-                    }
-                    current = try core.access(principal, singleton.name).hiddenProperties
-                case .filter(let condition, _): try check(condition, current)
-                case .cast, .key, .annotation: break
-                }
+        if expression.isOpaque, try !scopes.hideNothing || hidesAny(of: expression.entitySets) {
+            throw refusal("This expression")
+        }
+        for path in expression.paths { _ = try check(path, scopes) }
+        for (path, variable, condition) in expression.lambdas {
+            guard let condition else { continue }
+            try check(condition, scopes.adding(try check(path, scopes), for: variable))
+        }
+    }
+
+    /// Refuses a path that names a hidden property.
+    ///
+    /// - Returns: what is hidden of what it leads to.
+    private func check(_ path: BoundPath, _ scopes: Scopes) throws -> Set<String> {
+        var hidden = scopes[path.variable]
+        for step in path.steps {
+            if let name = step.ownName, hidden.contains(name) { throw refusal(name) }
+            switch step {
+            case .property: hidden = []
+            case .navigation(_, _, let set): hidden = try set.map { try hiddenProperties(of: $0.name) } ?? []
+            case .entitySet(let set, _): hidden = try readable(set.name)
+            case .singleton(let singleton, _): hidden = try readable(singleton.name)
+            case .filter(let condition, let variable): try check(condition, scopes.adding(hidden, for: variable))
+            case .dynamic, .computed, .cast, .key, .annotation: break
             }
         }
-        for (path, variable, inner) in expression.lambdas {
-            guard let inner else { continue }
-            var within: Set<String> = []
-            if case .navigation(_, _, let set?)? = path.steps.last {
-                within = try core.access(principal, set.name).hiddenProperties
-            }
-            for path in inner.paths where path.variable == variable {
-                if case .property(let property, _, _)? = path.steps.first, within.contains(property.name) {
-                    throw refusal(property.name)
-                }
-            }
-            try check(inner, hidden)
-        }
+        return hidden
     }
 
     /// Takes hidden properties out of an entity that a change gives back.
@@ -182,6 +222,12 @@ extension BoundExpression {
         case .all(let path, let variable, let condition): [(path, variable, condition)]
         default: operands.flatMap(\.lambdas)
         }
+    }
+
+    /// All aggregations in it, those in the conditions of lambdas left out.
+    var aggregates: [BoundAggregate] {
+        if case .aggregate(_, let aggregate) = self { return [aggregate] }
+        return operands.flatMap(\.aggregates)
     }
 
     /// Whether it holds a search, an aggregation or a function of the app's own: what their values hang on is not

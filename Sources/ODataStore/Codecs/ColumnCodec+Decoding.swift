@@ -20,6 +20,9 @@ extension ColumnStorage {
 }
 
 extension ColumnCodec {
+    /// Days before and after 1970 that are dates: years beyond six digits have no text form.
+    static let maxDays: UInt64 = 365_000_000
+
     /// The value that a stored value stands for; NULL is null whatever the codec.
     ///
     /// - Parameters:
@@ -53,8 +56,7 @@ extension ColumnCodec {
         // A text column may have a numeric affinity when it is not ours.
         case .string: return .string(String(number))
         case .date:
-            // Years beyond six digits have no text form.
-            return number.magnitude < 365_000_000 ? .date(ODataDate(daysSinceEpoch: number)) : nil
+            return number.magnitude < Self.maxDays ? .date(ODataDate(daysSinceEpoch: number)) : nil
         case .timeOfDay: return ODataTimeOfDay(picoseconds: number).map { .timeOfDay($0) }
         case .scaledDecimal(let scale):
             return ODataDecimal(isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: scale)

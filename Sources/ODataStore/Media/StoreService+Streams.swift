@@ -31,6 +31,7 @@ extension StoreService {
     private func owner(
         of bound: BoundURL, _ property: String, _ provider: StoreProvider, in database: Database
     ) throws -> (StreamStore.Owner, RowWriter.WrittenRow) {
+        try checkParents(of: bound.resource.steps, provider.reader, in: database)
         let target = try WriteTarget(bound.resource, writer: provider.writer, database: database)
         let row = try target.row(writer: provider.writer, database: database)
         guard let rowID = row.rowID else { throw ODataError.notImplemented("Streams of \(row.set)") }

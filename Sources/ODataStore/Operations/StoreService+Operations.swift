@@ -53,6 +53,7 @@ extension StoreService {
     ) throws -> BoundURL {
         let steps = Array(bound.resource.steps[..<position])
         guard let place = EntityPlace(steps) else { throw ODataError.notImplemented("An operation on this path") }
+        try checkParents(of: steps, core.reader(for: request.principal), in: database)
         let resource = BoundResource(
             steps: steps,
             target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))

@@ -312,7 +312,10 @@ public struct StoreReader: Sendable {
         do {
             return try await body()
         } catch let error as DatabaseError {
-            guard let message = error.message, message.hasPrefix(FunctionError.mark) else { throw error }
+            guard let message = error.message, message.hasPrefix(FunctionError.mark) else {
+                if error.isTooComplex { throw ODataError.tooComplex }
+                throw error
+            }
             throw ODataError(
                 status: 400, code: "InvalidOperation", message: String(message.dropFirst(FunctionError.mark.count)))
         }
@@ -322,4 +325,23 @@ public struct StoreReader: Sendable {
 extension BoundQuery {
     /// Whether `$search` stands in the options of this query or one expanded in it.
     var hasSearch: Bool { search != nil || expand.contains(where: \.query.hasSearch) }
+}
+
+extension ODataError {
+    /// The refusal of what SQLite, or this program's memory, cannot take as one statement.
+    static let tooComplex = ODataError(
+        status: 400, code: "TooComplex", message: "The request is more complex than the store can answer at once.")
+}
+
+extension DatabaseError {
+    /// Whether a statement goes beyond a limit of SQLite: how deep and long it may be, how many tables and values it may
+    /// name, how long a value may become.
+    var isTooComplex: Bool {
+        if resultCode == .SQLITE_TOOBIG { return true }
+        guard resultCode == .SQLITE_ERROR, let message else { return false }
+        return [
+            "parser stack overflow", "Expression tree is too large", "too many terms in", "too many SQL variables",
+            "tables in a join", "too many columns in", "too many arguments on",
+        ].contains { message.contains($0) }
+    }
 }

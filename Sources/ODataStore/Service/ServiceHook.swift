@@ -54,6 +54,14 @@ struct ServiceHook: WriteHook {
         try intercept(.delete, isBefore: true, &entity, row.entity, table, request, database)
     }
 
+    func prepareReference(
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database
+    ) throws {
+        guard let table = core.mapping.tables[row.set] else { return }
+        try checkVisible(
+            row, table, request, database, hidden: .missingReference(row.id, by: navigation))
+    }
+
     func didWrite(_ change: RowChange, in database: Database) throws {
         if change.kind != .delete, let rowID = change.rowID, let after = change.after {
             try version(rowID, after, change, in: database)
@@ -226,9 +234,13 @@ struct ServiceHook: WriteHook {
         guard !isTrusted, core.definition.authorization != nil else { return }
         let access = try core.access(request.principal, set)
         guard access.allows(kind) else { throw Access.refusal(request.principal, set) }
-        guard let entity, let hidden = RowWriter.given(entity).intersection(access.hiddenProperties).min() else {
-            return
+        guard let entity else { return }
+        // What a body gives has no marks of its own, and what was set besides, such as a key or a foreign key, has.
+        var given = RowWriter.given(entity).union(entity.related.keys).union(entity.dynamicProperties.keys)
+        for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
+            given.insert(property.name)
         }
+        guard let hidden = given.intersection(access.hiddenProperties).min() else { return }
         throw ODataError(
             status: 403, code: "Forbidden", message: "\(hidden) cannot be changed by you.", target: hidden)
     }

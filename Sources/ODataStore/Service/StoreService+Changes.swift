@@ -44,11 +44,8 @@ extension StoreService {
     private func perform(
         _ uploaded: Uploaded, _ bound: BoundURL, _ provider: StoreProvider, in database: Database
     ) throws -> Performed {
-        if core.definition.authorization != nil, bound.resource.operation == nil {
-            // What lies within an entity that the caller does not see is not there either.
-            let compiler = SQLCompiler.Options(now: options.now())
-            try provider.reader.checkParents(
-                bound.resource.steps, provider.reader.restricting(compiler), database)
+        if bound.resource.operation == nil {
+            try checkParents(of: bound.resource.steps, provider.reader, in: database)
         }
         if bound.resource.operation != nil {
             let (result, answer) = try callAction(bound, uploaded.request, in: database)
@@ -56,6 +53,16 @@ extension StoreService {
         }
         if let response = try changeStream(uploaded, bound, provider, in: database) { return .response(response) }
         return .response(try provider.perform(uploaded.request, bound, in: database))
+    }
+
+    /// What lies within an entity that the caller does not see is not there either.
+    ///
+    /// - Parameter reader: one for the caller.
+    /// - Throws: ``ODataError`` 404.
+    func checkParents(of steps: [BoundSegment], _ reader: StoreReader, in database: Database) throws {
+        guard core.definition.authorization != nil else { return }
+        let compiler = SQLCompiler.Options(now: options.now())
+        try reader.checkParents(steps, reader.restricting(compiler), database)
     }
 
     /// Refuses what the caller may not even address.
@@ -211,8 +218,11 @@ extension StoreService {
         }
     }
 
-    /// The answer to an action of a change set: what it gave, read while the transaction is still open.
-    private func response(to result: ComposedResult, in database: Database) throws -> ODataResponse {
+    /// The answer to an action of a change set: what it gave, read while the transaction is still open, as far as the
+    /// caller may see it.
+    private func response(
+        to result: ComposedResult, _ request: ODataRequest, in database: Database
+    ) throws -> ODataResponse {
         switch result {
         case .none: return ODataResponse(status: 204)
         case .value(let value, let type):
@@ -221,7 +231,16 @@ extension StoreService {
         case .stored(let place, let order):
             var query = StoreReader.query(place.shape, place.set)
             query.orderBy = place.orderBy
-            let (compiled, options) = try core.reader.prepare(query, place.steps, now: options.now(), database)
+            let target: BoundResource.Target =
+                place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set)
+            let whole = BoundURL(resource: BoundResource(steps: place.steps, target: target), query: query)
+            // It was done, whatever may be seen of it.
+            guard let bound = try? restricted(whole, request), let query = bound.query else {
+                return ODataResponse(status: 204)
+            }
+            let reader = core.reader(for: request.principal)
+            let (compiled, options) = try reader.prepare(
+                query, bound.resource.steps, now: options.now(), database)
             var entities = try StoreReader.entities(
                 compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1)
             if let order {
@@ -324,7 +343,7 @@ extension StoreService {
                     return response
                 case .result(let result, let answer):
                     remembered.append(answer)
-                    return try response(to: result, in: database)
+                    return try response(to: result, request, in: database)
                 }
             }
             return zip(responses, remembered).map { .response($0, remembered: $1) }
@@ -336,7 +355,9 @@ extension StoreService {
             case .response(let response, _): made = response
             case .result(let result, _):
                 made = try await StoreReader.translating {
-                    try await database.read { [self] database in try self.response(to: result, in: database) }
+                    try await database.read { [self] database in
+                        try self.response(to: result, request, in: database)
+                    }
                 }
             }
             var response: ODataResponse

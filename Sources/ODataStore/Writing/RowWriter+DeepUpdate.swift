@@ -109,7 +109,10 @@ extension RowWriter {
             if isNew {
                 try insertLink(from: relation.row, relation.name, to: existing, request: request, database: database)
             }
-            guard isGiven else { return existing }
+            guard isGiven else {
+                try hook?.prepareReference(to: existing, by: relation.name, request: request, database: database)
+                return existing
+            }
         }
         var patch = request
         patch.method = .update

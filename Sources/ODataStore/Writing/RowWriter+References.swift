@@ -170,17 +170,21 @@ extension RowWriter {
 
     /// Checks that the foreign keys which an entity gives lead somewhere, where that is asked for.
     ///
+    /// - Parameter before: the row that is updated, of which the parts of a foreign key are that are not given.
     /// - Throws: 400 with the navigation property as target.
-    func checkReferences(_ entity: Entity, plan: WritePlan, database: Database) throws {
+    func checkReferences(
+        _ entity: Entity, before: Entity? = nil, plan: WritePlan, database: Database
+    ) throws {
         guard rules.requiresPrincipals else { return }
-        for navigation in entity.shape.navigationProperties where !navigation.constraints.isEmpty {
+        for navigation in entity.shape.navigationProperties
+        where navigation.constraints.contains(where: { entity[$0.property] != nil }) {
             guard case .join(let target, let pairs)? = plan.storage.navigation[navigation.name],
                 let other = plans[target]
             else { continue }
             let (compiler, scope) = compiler(of: other)
             var conditions: [SQLFragment] = []
             for (constraint, pair) in zip(navigation.constraints, pairs) {
-                guard let value = entity[constraint.property],
+                guard let value = entity[constraint.property] ?? before?[constraint.property],
                     let column = plan.storage.column(at: constraint.property),
                     let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }

@@ -29,11 +29,11 @@ extension RowWriter {
                 guard ids.count <= 1 else { throw tooMany(name) }
                 for constraint in navigation.constraints where ids.isEmpty { entity[constraint.property] = .null }
                 if let id = ids.first {
-                    try bind(&entity, navigation, to: id, plan: plan, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
                 }
             case .one(let other):
                 if let id = other.control.id, Self.given(other).isEmpty {
-                    try bind(&entity, navigation, to: id, plan: plan, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
                     continue
                 }
                 guard let target = plan.storage.navigation[name]?.target else {
@@ -111,7 +111,8 @@ extension RowWriter {
 
     /// Sets the foreign key of a navigation property to the entity with an id.
     private func bind(
-        _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan, database: Database
+        _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan,
+        request: ODataRequest, database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
         let model = mapping.model
@@ -125,11 +126,11 @@ extension RowWriter {
         var row: Entity?
         if rules.watchesReferences || isOfBaseType {
             // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
-            row = try read(key: key, in: set, database: database)?.entity
-            guard row != nil else {
-                throw ODataError(
-                    status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation.name)
+            guard let found = try read(key: key, in: set, database: database) else {
+                throw ODataError.missingReference(id, by: navigation.name)
             }
+            try hook?.prepareReference(to: found, by: navigation.name, request: request, database: database)
+            row = found.entity
             guard let row, model.isType(row.shape.name, navigation.target) else { throw other }
         }
         for constraint in navigation.constraints {
@@ -143,8 +144,7 @@ extension RowWriter {
             }
             if row == nil { row = try read(key: key, in: set, database: database)?.entity }
             guard let row, let value = row[constraint.referencedProperty] else {
-                throw ODataError(
-                    status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation.name)
+                throw ODataError.missingReference(id, by: navigation.name)
             }
             entity[constraint.property] = value
         }
@@ -152,11 +152,12 @@ extension RowWriter {
 
     /// Whether the foreign key of a navigation property is that of the entity with an id, which need not be here.
     private func refers(
-        _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan, database: Database
+        _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan,
+        request: ODataRequest, database: Database
     ) throws -> Bool {
         var bound = Entity(shape: written.entity.shape)
         do {
-            try bind(&bound, navigation, to: id, plan: plan, database: database)
+            try bind(&bound, navigation, to: id, plan: plan, request: request, database: database)
         } catch let error as ODataError where error.code == "InvalidReference" {
             return false
         }
@@ -346,7 +347,7 @@ extension RowWriter {
         let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
-            if let id, try !refers(written, by: navigation, to: id, plan: plan, database: database) {
+            if let id, try !refers(written, by: navigation, to: id, plan: plan, request: request, database: database) {
                 throw ODataError.notFound(id)
             }
             var patch = Entity(shape: written.entity.shape)
@@ -474,5 +475,12 @@ extension RowWriter {
             let relation = mapping.relatedRows(source.set, navigation, from: sourceRow, to: targetRow)
         else { throw ODataError.notImplemented("Links of rows without row ids") }
         return relation
+    }
+}
+
+extension ODataError {
+    /// The refusal of a relation to what is not there.
+    static func missingReference(_ id: String, by navigation: String) -> ODataError {
+        ODataError(status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation)
     }
 }

@@ -116,6 +116,26 @@ extension RowWriter {
         return try written(plan.stored(row), plan: plan, database: database)
     }
 
+    /// Refuses what the last statement was to do where the database has ignored it: neither ON CONFLICT IGNORE nor
+    /// RAISE(IGNORE) is an error to SQLite.
+    ///
+    /// - Parameter found: the row that was to change or go; `nil` for one that was to be inserted.
+    func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, database: Database) throws {
+        // What the triggers of a view do instead is not counted.
+        guard database.changesCount == 0, try !database.viewExists(plan.storage.table) else { return }
+        if let found {
+            // A trigger may have done it in its own way before, such as by marking a row as deleted.
+            let (condition, arguments) = try address(found, plan: plan)
+            let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
+            guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else { return }
+            let isSame = zip(plan.stored(row).slots, found.slots).allSatisfy { $0.isIdentical(to: $1) }
+            guard isSame else { return }
+        }
+        throw ODataError(
+            status: 409, code: "ChangeIgnored",
+            message: "A rule of the database's own ignores this change of \(plan.storage.set).")
+    }
+
     /// The entity of a row with its id.
     func entity(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> Entity {
         var entity = try plan.entity(stored)
@@ -204,8 +224,13 @@ extension RowWriter {
 
     /// Takes out what the client may not give.
     func removeComputed(from entity: inout Entity) {
-        for (ordinal, property) in entity.shape.properties.enumerated() where property.isComputed {
-            entity.values[ordinal] = nil
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            if property.isComputed {
+                entity.values[ordinal] = nil
+            } else if case .complex(var nested)? = entity.values[ordinal] {
+                removeComputed(from: &nested)
+                entity.values[ordinal] = .complex(nested)
+            }
         }
     }
 
@@ -299,10 +324,13 @@ extension RowWriter {
                     case .replacing: completed(given)
                     case .merging(let levels): merged(given, into: before.values[ordinal], node, levels: levels)
                     }
+                value = try value.map { try unchanged($0, before.values[ordinal], keyPaths, at: property.name) }
             }
             if value == nil, replaces, node?.isStored == true {
-                value =
-                    defaultValue(property) ?? (property.type.isCollection ? .collection([]) : .null)
+                value = defaultValue(property)
+                // A default that is an expression is known to the database alone, and given to new rows only.
+                if value == nil, node?.isGenerated(in: plan) == true { continue }
+                value = value ?? (property.type.isCollection ? .collection([]) : .null)
             }
             patch.values[ordinal] = value
         }
@@ -322,6 +350,33 @@ extension RowWriter {
             }
         }
         return patch
+    }
+
+    /// A value with what no update changes as it was before: parts of the key, computed and immutable properties within
+    /// complex values.
+    ///
+    /// - Parameter path: where it lies.
+    /// - Throws: 400 where an immutable property is changed by who edits locally.
+    private func unchanged(
+        _ value: ODataValue, _ before: ODataValue?, _ keyPaths: Set<String>, at path: String
+    ) throws -> ODataValue {
+        guard case .complex(let old)? = before else { return value }
+        guard case .complex(var entity) = value else {
+            return keyPaths.contains { $0.hasPrefix("\(path)/") } ? .complex(old) : value
+        }
+        for (ordinal, property) in entity.shape.properties.enumerated() {
+            guard let given = entity.values[ordinal] else { continue }
+            let (place, kept) = ("\(path)/\(property.name)", old[property.name])
+            if property.isComputed || keyPaths.contains(place) || (property.isImmutable && rules.ignoresImmutable) {
+                entity.values[ordinal] = kept
+            } else if property.isImmutable, let kept, !given.isIdentical(to: kept) {
+                throw ODataError(
+                    status: 400, code: "ImmutableProperty", message: "\(place) cannot be changed.", target: place)
+            } else {
+                entity.values[ordinal] = try unchanged(given, kept, keyPaths, at: place)
+            }
+        }
+        return .complex(entity)
     }
 
     /// A complex value with defaults, or null, for what it does not give: PUT replaces it as a whole (11.4.3).
@@ -416,5 +471,10 @@ extension WritePlan.Node {
     /// Whether the property has a place in the table.
     var isStored: Bool {
         if case .absent = self { false } else { true }
+    }
+
+    /// Whether the database gives the property its value where an insert leaves it out.
+    func isGenerated(in plan: WritePlan) -> Bool {
+        if case .slot(let index) = self { plan.slots[index].column?.isGenerated == true } else { false }
     }
 }

@@ -169,6 +169,7 @@ public struct RowWriter: Sendable {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
             try statement.execute(arguments: StatementArguments(arguments))
         }
+        try checkIsDone(to: found, plan: plan, database: database)
         try hook?.didWrite(
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
@@ -240,7 +241,7 @@ public struct RowWriter: Sendable {
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
         try checkGiven(patch)
-        try checkReferences(patch, plan: plan, database: database)
+        try checkReferences(patch, before: before, plan: plan, database: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)
         try adoptForms(into: &slots, before: found.slots, plan: plan, database: database)
@@ -305,6 +306,7 @@ public struct RowWriter: Sendable {
         try translating(plan, row: row, database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         }
+        try checkIsDone(to: nil, plan: plan, database: database)
         return plan.storage.rowID == nil ? nil : database.lastInsertedRowID
     }
 
@@ -342,5 +344,6 @@ public struct RowWriter: Sendable {
         try translating(plan, row: merged, database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
         }
+        try checkIsDone(to: found, plan: plan, database: database)
     }
 }

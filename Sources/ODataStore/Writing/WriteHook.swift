@@ -36,6 +36,13 @@ public protocol WriteHook: Sendable {
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database) throws
 
+    /// Is asked before a request names a row that it leaves as it is: as what something is related to.
+    ///
+    /// - Parameter navigation: the navigation property that is to lead to it.
+    /// - Throws: ``ODataError`` where the row is not there for who asks; the transaction is rolled back.
+    func prepareReference(
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database) throws
+
     /// Is told of a row that was inserted, updated or deleted, in the same transaction.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
@@ -59,6 +66,11 @@ extension WriteHook {
     public func prepareUpdate(
         _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
+    ) throws {}
+
+    /// Refuses nothing.
+    public func prepareReference(
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database
     ) throws {}
 
     /// Does nothing.

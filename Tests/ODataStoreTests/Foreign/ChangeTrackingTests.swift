@@ -268,4 +268,144 @@ struct ChangeTrackingTests {
         try ChangeTriggers.remove(fromDatabaseAt: fixture.path)
         #expect(try fixture.value("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'outpost%'") == 0)
     }
+
+    // MARK: Rows that REPLACE removes, for which SQLite fires no trigger
+
+    /// Tables where two rows cannot share a code, with a code that is the same as `x` to them.
+    static let unique = [
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE)", "x"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, n DEFAULT 1, code TEXT, UNIQUE (n, code))", "x"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code); CREATE UNIQUE INDEX \"a'b\" ON item (code)", "x"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code); CREATE UNIQUE INDEX i ON item (code COLLATE NOCASE)", "X"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT, low TEXT AS (lower(code)) UNIQUE)", "X"),
+        ("CREATE TABLE item (id TEXT PRIMARY KEY, code TEXT UNIQUE) WITHOUT ROWID", "x"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code); CREATE UNIQUE INDEX i ON item (lower(code))", "X"),
+        ("CREATE TABLE item (id INTEGER PRIMARY KEY, code); CREATE UNIQUE INDEX i ON item (code) WHERE id < 9", "x"),
+    ]
+
+    /// A server with triggers, and what is in the next delta of `item` after a change by others.
+    private func tellsReplaced(_ sql: String, _ change: String, _ expected: [String]) async throws {
+        let fixture = try ForeignFixture(sql)
+        var options = ServedDatabase.Options()
+        options.installsTriggers = true
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        let link = try #require(try await database.page("item", track: true).deltaLink)
+        let scans = database.tracker?.comparisons
+        try fixture.elsewhere(change)
+        let delta = try await database.page(link)
+        #expect(summary(delta).map { $0.replacing("'", with: "") } == expected)
+        #expect(database.tracker?.comparisons == scans)
+        #expect(summary(try await database.page(try #require(delta.deltaLink))) == [])
+        try await database.close()
+    }
+
+    @Test("With triggers, rows that others replace are told to be gone", arguments: unique)
+    func replacedByOthers(table: String, same: String) async throws {
+        let sql = "\(table); INSERT INTO item (id, code) VALUES (1, 'x'), (3, 'y');"
+        try await tellsReplaced(
+            sql, "INSERT OR REPLACE INTO item (id, code) VALUES (2, '\(same)')", ["+item(2)", "-item(1)"])
+        try await tellsReplaced(
+            sql, "UPDATE OR REPLACE item SET code = '\(same)' WHERE id = 3", ["+item(3)", "-item(1)"])
+        try await tellsReplaced(
+            sql, "UPDATE item SET code = '\(same)' WHERE id = 1; DELETE FROM item WHERE id = 3",
+            same == "x" ? ["-item(3)"] : ["+item(1)", "-item(3)"])
+    }
+
+    @Test("A key that is the same in another spelling, or a row's number, is replaced as well")
+    func replacedKeys() async throws {
+        for rest in ["", " WITHOUT ROWID"] {
+            try await tellsReplaced(
+                "CREATE TABLE item (code TEXT COLLATE NOCASE PRIMARY KEY)\(rest); INSERT INTO item VALUES ('x'), ('y')",
+                "INSERT OR REPLACE INTO item VALUES ('X')", ["+item(X)", "-item(x)"])
+        }
+        try await tellsReplaced(
+            "CREATE TABLE item (code TEXT PRIMARY KEY); INSERT INTO item VALUES ('x'), ('y')",
+            "INSERT OR REPLACE INTO item (rowid, code) VALUES (1, 'z')", ["+item(z)", "-item(x)"])
+        try await tellsReplaced(
+            "CREATE TABLE item (code TEXT PRIMARY KEY); INSERT INTO item VALUES ('x'), ('y')",
+            "UPDATE OR REPLACE item SET rowid = 1 WHERE code = 'y'", ["-item(x)"])
+        try await tellsReplaced(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT); INSERT INTO item VALUES (1, 'x'), (2, 'y')",
+            "UPDATE OR REPLACE item SET rowid = 1 WHERE id = 2", ["+item(1)", "-item(2)"])
+    }
+
+    @Test("Rows that our own changes replace are told to be gone", arguments: [false, true])
+    func replacedByOurselves(wal: Bool) async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE ON CONFLICT REPLACE, low TEXT);
+            CREATE UNIQUE INDEX i ON item (low COLLATE NOCASE);
+            INSERT INTO item VALUES (1, 'x', 'a'), (2, 'y', 'b'), (3, 'z', 'c');
+            CREATE TABLE source (id INTEGER PRIMARY KEY, low TEXT);
+            CREATE TRIGGER t AFTER INSERT ON source BEGIN INSERT OR REPLACE INTO item (low) VALUES (NEW.low); END;
+            """, wal: wal)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        var link = try #require(try await database.page("item", track: true).deltaLink)
+        let scans = database.tracker?.comparisons
+        func next(_ method: ODataRequest.Method, _ url: String, _ entity: Entity) async throws -> [String] {
+            _ = try await database.execute(try database.request(method, url, entity))
+            let page = try await database.page(link)
+            link = try #require(page.deltaLink)
+            return summary(page)
+        }
+        let made = try database.entity("item", ["code": "x"])
+        #expect(try await next(.create, "item", made) == ["+item(4)", "-item(1)"])
+        let changed = try database.entity("item", ["code": "y"])
+        #expect(try await next(.update, "item(4)", changed) == ["+item(4)", "-item(2)"])
+        let source = try database.entity("source", ["low": "C"])
+        #expect(try await next(.create, "source", source) == ["+item(5)", "-item(3)"])
+        #expect(database.tracker?.comparisons == scans)
+        try await database.close()
+    }
+
+    @Test("Triggers of an earlier version are brought up to date once, and keep others from nothing")
+    func earlierTriggers() async throws {
+        let note = "INSERT INTO outpost_change (name, row) VALUES ('item', quote"
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE);
+            INSERT INTO item VALUES (1, 'x');
+            CREATE TABLE outpost_change (
+              seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row TEXT NOT NULL
+            );
+            CREATE TRIGGER IF NOT EXISTS "outpost_change_insert_item" AFTER INSERT ON "item" BEGIN \(note)(NEW."id")); END;
+            CREATE TRIGGER IF NOT EXISTS "outpost_change_update_item" AFTER UPDATE ON "item" BEGIN \
+            \(note)(OLD."id"));\(note)(NEW."id")); END;
+            CREATE TRIGGER IF NOT EXISTS "outpost_change_delete_item" AFTER DELETE ON "item" BEGIN \(note)(OLD."id")); END;
+            """)
+        var options = ServedDatabase.Options()
+        options.installsTriggers = true
+        var database = try await ServedDatabase.open(path: fixture.path, options: options)
+        var link = try #require(try await database.page("item", track: true).deltaLink)
+        func next(_ expected: [String], comparisons: Int) async throws {
+            let page = try await database.page(link)
+            link = try #require(page.deltaLink)
+            #expect(summary(page) == expected)
+            #expect(database.tracker?.comparisons == comparisons)
+        }
+        try fixture.elsewhere("INSERT OR REPLACE INTO item VALUES (2, 'x')")
+        try await next(["+item(2)", "-item(1)"], comparisons: 1)
+        // What is up to date is left alone.
+        try await database.close()
+        database = try await ServedDatabase.open(path: fixture.path, options: options)
+        try fixture.elsewhere("INSERT OR REPLACE INTO item VALUES (3, 'x')")
+        try await next(["+item(3)", "-item(2)"], comparisons: 0)
+        // Another program adds a key while nobody serves the database, and takes one out while somebody does.
+        try await database.close()
+        try fixture.elsewhere(
+            "ALTER TABLE item ADD n INTEGER; UPDATE item SET n = 7; CREATE UNIQUE INDEX later ON item (n)")
+        let notes: Int? = try fixture.value("SELECT COUNT(*) FROM outpost_change WHERE name = ''")
+        database = try await ServedDatabase.open(path: fixture.path, options: options)
+        link = try #require(try await database.page("item", track: true).deltaLink)
+        try fixture.elsewhere("INSERT OR REPLACE INTO item VALUES (4, 'y', 7)")
+        let scans = try #require(database.tracker).comparisons
+        #expect(try fixture.value("SELECT COUNT(*) FROM outpost_change WHERE name = ''") == notes)
+        try await next(["+item(4)", "-item(3)"], comparisons: scans)
+        try fixture.elsewhere("DROP INDEX later; INSERT OR REPLACE INTO item VALUES (5, 'z', 7)")
+        try await next(["+item(5)"], comparisons: scans)
+        try await database.close()
+        try fixture.elsewhere("ALTER TABLE item DROP COLUMN n")
+        try ChangeTriggers.remove(fromDatabaseAt: fixture.path)
+        #expect(try fixture.value("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'outpost%'") == 0)
+    }
 }

@@ -197,6 +197,70 @@ struct RepeatableRequestTests {
         #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
     }
 
+    @Test(
+        "rule 27: what a trigger replaces is known as it was before, so that nothing is in doubt after a crash",
+        arguments: [
+            "UPDATE OR REPLACE total SET n = n + 1", "INSERT OR REPLACE INTO total SELECT 'all', n + 1 FROM total",
+        ])
+    func killedAmongReplacedRows(statement: String) async throws {
+        let fixture = try ForeignFixture(
+            """
+            \(ChangeTrackingTests.sql)
+            CREATE TABLE total (id TEXT PRIMARY KEY, n INTEGER);
+            INSERT INTO total VALUES ('all', 0);
+            CREATE TRIGGER t AFTER INSERT ON item BEGIN \(statement); END;
+            """, wal: true)
+        let path = fixture.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            var options = ServedDatabase.Options()
+            options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+            options.atStep = { if $0 == .intended { kill(getpid(), SIGKILL) } }
+            let database = try await ServedDatabase.open(path: path, options: options)
+            let entity = try database.entity("item", ["name": "new"])
+            _ = try await database.execute(
+                try database.request(.create, "item", entity, id: "r-1", firstSent: RepeatableRequestTests.sent))
+        }
+        let again = try await open(fixture)
+        let response = try await again.execute(try creation(again))
+        #expect(response.status == 201 && response.location == "item(6)")
+        #expect(try fixture.value("SELECT n FROM total") == 1)
+        try await again.close()
+    }
+
+    @Test("rule 27: a repeat that reaches another server of the database acts once, too", arguments: [false, true])
+    func severalServers(wal: Bool) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        let (changed, signal) = AsyncStream<Void>.makeStream()
+        var options = self.options()
+        options.atStep = {
+            switch $0 {
+            case .changed:
+                // The other server looks for intents now, finds none, and waits for the lock.
+                signal.finish()
+                Thread.sleep(forTimeInterval: 0.5)
+            case .committed:
+                // It has the lock before this server has marked what it did.
+                Thread.sleep(forTimeInterval: 1)
+            case .intended: break
+            }
+        }
+        let first = try await ServedDatabase.open(path: fixture.path, options: options)
+        let second = try await open(fixture)
+        async let acted = try first.execute(try creation(first))
+        for await _ in changed {}
+        let repeated = try await second.execute(try creation(second))
+        let location = try await acted.location
+        #expect(location == "item(6)" && repeated.location == location)
+        #expect(repeated.status == 201)
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        // Nor is it in doubt afterwards, at either of them.
+        for database in [first, second] {
+            #expect(try await database.execute(try creation(database)).location == location)
+            try await database.close()
+        }
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+    }
+
     @Test("rule 27: a repeat is refused as in doubt when others changed the same row since the crash")
     func inDoubt() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: true)

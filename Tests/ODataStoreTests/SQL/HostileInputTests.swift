@@ -54,6 +54,9 @@ struct HostileInputTests {
             "Orders?$compute=Placed add duration'P99999999D' as X",
             "Orders?$compute=Placed sub duration'P99999999D' as X",
             "Orders?$compute=OrderDate add duration'P9999999D' as X",
+            "Orders?$compute=Placed add duration'P999999999D' as X",
+            "Orders?$compute=Placed sub duration'P999999999D' as X",
+            "Orders?$compute=OrderDate add duration'P999999999D' as X",
             "Orders?$filter=year(now() sub Took mul 1000000) lt 0",
             "Orders?$filter=round(Rating mul 1e308) gt 0", "Orders?$filter=cast(Rating mul 1e300,Edm.Int64) eq null",
             "Orders?$filter=Weight divby 0.00000000000000000000000000000000000001 gt 0",
@@ -123,6 +126,64 @@ struct HostileInputTests {
         _ = try await isAnswered("Orders?$filter=\(text)", traders)
         #expect(ContinuousClock.now - clock < Self.limit * 10, "\(kind)")
         if kind != "filters" { #expect(throws: QueryError.self) { try traders.bind("Orders?$filter=\(text)") } }
+    }
+
+    @Test(
+        "What doubles with each step is refused before it fills memory",
+        arguments: ["compute", "apply", "casts", "replace", "concat", "collections"])
+    func doubling(kind: String) async throws {
+        func chain(_ first: String, _ next: (String) -> String) -> String {
+            ([first] + (1..<40).map { "\(next("A\($0)")) as A\($0 + 1)" }).joined(separator: ",")
+        }
+        let a = String(repeating: "a", count: 1_000)
+        let url =
+            switch kind {
+            case "compute": "Orders?$compute=\(chain("OrderID add 0 as A1") { "\($0) add \($0)" })&$select=A40"
+            case "apply":
+                "Orders?$apply=compute(OrderID add 0 as A1)"
+                    + (1..<40).map { "/compute(A\($0) add A\($0) as A\($0 + 1))" }.joined()
+            case "casts":
+                "Orders?$filter="
+                    + (0..<14).reduce("CustomerID") { text, _ in "cast(cast(\(text),Edm.Int32),Edm.String)" }
+                    + " eq 'A'"
+            case "replace":
+                "Orders?$filter=length(replace(replace(replace('aaaaaaaaaa','a','\(a)'),'a','\(a)'),'a','\(a)')) gt 0"
+            case "concat":
+                "Orders?$compute=\(chain("concat('\(a)','\(a)') as A1") { "concat(\($0),\($0))" })&$select=A40"
+            default: "Customers?$compute=\(chain("concat(Tags,Tags) as A1") { "concat(\($0),\($0))" })&$select=A40"
+            }
+        let clock = ContinuousClock.now
+        #expect(try await !isAnswered(url, try Traders()), "\(kind)")
+        #expect(ContinuousClock.now - clock < Self.limit * 10, "\(kind)")
+    }
+
+    @Test(
+        "What is allowed to be deep is answered, or refused as too complex",
+        arguments: ["add", "nested", "case", "concat"])
+    func deep(kind: String) async throws {
+        let url =
+            switch kind {
+            case "add": "Orders?$filter=OrderID\(String(repeating: " add 1", count: 60)) gt 0"
+            case "nested":
+                "Orders?$filter=" + String(repeating: "(OrderID add ", count: 50) + "1"
+                    + String(repeating: ")", count: 50) + " gt 0"
+            case "case":
+                "Orders?$filter=" + String(repeating: "case(OrderID gt 9:1,true:", count: 50) + "2"
+                    + String(repeating: ")", count: 50) + " gt 0"
+            default:
+                "Orders?$apply=concat(\(Array(repeating: "aggregate($count as N)", count: 600).joined(separator: ",")))"
+            }
+        _ = try await isAnswered(url, try Traders())
+    }
+
+    @Test("Texts that are much alike are searched once")
+    func alike() {
+        let text = String(repeating: "a", count: 200_000)
+        let part = String(repeating: "a", count: 100_000) + "b"
+        let clock = ContinuousClock.now
+        #expect(TextOperations.index(of: part, in: text) == -1)
+        #expect(TextOperations.index(of: part, in: text + "b") == 100_000)
+        #expect(ContinuousClock.now - clock < Self.limit)
     }
 
     @Test("A catastrophic pattern over many rows takes a moment")

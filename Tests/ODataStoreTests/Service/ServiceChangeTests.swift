@@ -147,6 +147,22 @@ struct ServiceChangeTests {
         }
     }
 
+    @Test("An action gives within a change set what the caller sees, as it does alone")
+    func restrictedResults() async throws {
+        let bazaar = try await bazaar { definition in
+            try definition.action(
+                "Others", on: .entity(QualifiedName("Bazaar", "Product")),
+                returns: .collection(.entity(QualifiedName("Bazaar", "Product")))
+            ) { _ in .query("Products?$filter=Name ne 'Mug'&$orderby=Name") }
+        }
+        let request = try bazaar.request(
+            .create, "Products(\(Self.mug))/Bazaar.Others", "{}", principal: Self.ann)
+        for response in [try await bazaar.service.execute(request)] + (try await changeSet([request], bazaar)) {
+            guard case .page(let page) = response.body else { throw ODataError.notFound("page") }
+            #expect(page.entities.map { $0["Name"] } == ["Cup"])
+        }
+    }
+
     // MARK: Snapshots
 
     private func snapshot(_ bazaar: Bazaar, _ url: String, pageSize: Int) async throws -> ODataResponse {

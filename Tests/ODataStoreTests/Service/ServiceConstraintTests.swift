@@ -98,6 +98,67 @@ struct ServiceConstraintTests {
         #expect(try await lenient.create("Products", #"{"Name":"Mug","CategoryID":9}"#)["CategoryID"] == 9)
     }
 
+    @Test("A part of a foreign key is looked up with the parts that the row has")
+    func partOfForeignKey() async throws {
+        var options = StoreService.Options()
+        options.requiresPrincipals = true
+        let bazaar = try await Bazaar(
+            options: options,
+            replacing: [
+                #"<Property Name="Margin" Type="Edm.Int32"/>"#: """
+                <Property Name="TextProduct" Type="Edm.Guid"/><Property Name="TextLanguage" Type="Edm.String"/>
+                <NavigationProperty Name="Text" Type="Bazaar.ProductText">
+                <ReferentialConstraint Property="TextProduct" ReferencedProperty="ProductID"/>
+                <ReferentialConstraint Property="TextLanguage" ReferencedProperty="Language"/></NavigationProperty>
+                """,
+                #"<EntitySet Name="Orders" EntityType="Bazaar.Order"/>"#: """
+                <EntitySet Name="Orders" EntityType="Bazaar.Order">
+                <NavigationPropertyBinding Path="Text" Target="Texts"/></EntitySet>
+                """,
+            ])
+        let product = try #require(
+            try await bazaar.create(
+                "Products", #"{"Name":"Mug","Texts":[{"Language":"de","Text":"Becher"}]}"#)["ID"]?.lexicalText)
+        try await bazaar.create(
+            "Orders", #"{"ID":1,"TextProduct":"\#(product)","TextLanguage":"de"}"#)
+        let refused = try await bazaar.refusal(.update, "Orders(1)", #"{"TextLanguage":"XX"}"#)
+        #expect(refused?.status == 400)
+        #expect(refused?.target == "Text")
+        try await bazaar.send(.update, "Orders(1)", #"{"TextLanguage":null}"#)
+        #expect(try await bazaar.refusal(.update, "Orders(1)", #"{"TextLanguage":"XX"}"#)?.target == "Text")
+        try await bazaar.send(.update, "Orders(1)", #"{"TextLanguage":"de","Owner":"ann"}"#)
+    }
+
+    @Test("11.4.3 What no update changes stays within complex values, too: parts of the key, computed, immutable")
+    func fixedWithinComplexValues() async throws {
+        let bazaar = try await Bazaar(replacing: [
+            #"<Property Name="Street" Type="Edm.String"/>"#: """
+            <Property Name="Street" Type="Edm.String"/>
+            <Property Name="Made" Type="Edm.String"><Annotation Term="Core.Computed"/></Property>
+            <Property Name="Plot" Type="Edm.String"><Annotation Term="Core.Immutable"/></Property>
+            """
+        ])
+        let id = try #require(
+            try await bazaar.create(
+                "Products", #"{"Name":"Mug","Address":{"Street":"a","Plot":"7","Made":"x"}}"#
+            ).control.id)
+        for (method, url, body) in [
+            (ODataRequest.Method.update, id, #"{"Address":{"Street":"b","Plot":"8","Made":"y"}}"#),
+            (.update, "\(id)/Address", #"{"Street":"b","Plot":"8"}"#),
+            (.replace, "\(id)/Address", #"{"Street":"b","City":"c"}"#),
+            (.replace, id, #"{"Name":"Mug","Address":{"Street":"b","Plot":"8"}}"#),
+        ] {
+            try await bazaar.send(method, url, body)
+            guard case .complex(let address)? = try await bazaar.entity(id)?["Address"] else {
+                Issue.record("no address after \(method) \(url)")
+                continue
+            }
+            #expect(address["Street"] == "b")
+            #expect(address["Plot"] == "7", "\(method) \(url)")
+            #expect(address["Made"] == .null, "\(method) \(url)")
+        }
+    }
+
     @Test("8.3.1 ETags: a number of the service's own is never given twice")
     func sequence() async throws {
         let bazaar = try await Bazaar { $0.givesETagsToAll = true }

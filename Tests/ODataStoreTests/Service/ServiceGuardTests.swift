@@ -98,14 +98,134 @@ struct ServiceGuardTests {
         for url in ["Orders?$filter=Margin gt 1", "Orders?$orderby=Margin", "Orders(1)/Margin"] {
             #expect(try await bazaar.refusal(.read, url, principal: Self.ann)?.status == 403, "\(url)")
         }
-        #expect(
-            try await bazaar.refusal(.update, "Orders(1)", #"{"Margin":9}"#, principal: Self.ann)?.status == 403)
+        for (method, url, body) in [
+            (ODataRequest.Method.update, "Orders(1)", #"{"Margin":9}"#), (.create, "Orders", #"{"ID":9,"Margin":9}"#),
+            // An update that makes the entity sets the key besides.
+            (.update, "Orders(9)", #"{"Owner":"ann","Margin":9}"#),
+            (.replace, "Orders(9)", #"{"Owner":"ann","Margin":9}"#),
+        ] {
+            #expect(try await bazaar.refusal(method, url, body, principal: Self.ann)?.status == 403, "\(method) \(url)")
+        }
         var preferences = Preferences()
         preferences.returns = .representation
         let response = try await bazaar.send(
             .update, "Orders(1)", "{}", preferences: preferences, principal: Self.ann)
         guard case .entity(let returned) = response.body else { throw ODataError.notFound("entity") }
         #expect(returned["Margin"] == nil)
+    }
+
+    @Test(
+        "Hidden properties are not found out from expanded entities, lambdas, casts, streams or aggregations",
+        arguments: [
+            "Orders?$expand=Lines($compute=$it/Margin as M;$select=No,M)",
+            "Orders?$expand=Lines($filter=$it/Margin gt 1)", "Orders?$expand=Lines($orderby=$it/Margin)",
+            "Categories?$filter=$root/Orders/any(o:o/Margin gt 1)", "Categories?$filter=$root/Orders(1)/Margin gt 1",
+            "Categories?$filter=$root/Orders/$filter(Margin gt 1)/$count gt 0",
+            "Categories?$filter=$root/Orders/$count($filter=Margin gt 1) gt 0",
+            "Orders?$filter=Lines/any(l:$it/Margin gt 1)", "Orders?$apply=aggregate(Margin with sum as S)",
+            "Categories?$apply=compute($root/Orders(1)/Margin as M)",
+            "Categories?$apply=filter($root/Orders/any(o:o/Margin gt 1))",
+            "Categories?$filter=$root/Orders/aggregate(Margin with sum) gt 1",
+            "Orders/$filter(@f)?@f=Margin gt 1", "Orders?$select=Margin&$filter=contains(Owner,'a') or Margin gt 1",
+        ])
+    func probes(url: String) async throws {
+        let bazaar = try await guarded()
+        #expect(try await bazaar.refusal(.read, url, principal: Self.ann)?.status == 403, "\(url)")
+    }
+
+    @Test("A foreign key that a reference sets lets no hidden property through, nor is a hidden relation changed")
+    func hiddenBesideReferences() async throws {
+        let bazaar = try await Bazaar { definition in
+            definition.authorization = { principal, set in
+                set == "Products" && principal != nil ? Access(hiding: ["Price", "Related"]) : .full
+            }
+        }
+        try await bazaar.create("Categories", #"{"ID":1,"Name":"Kitchen"}"#)
+        let id = try #require(try await bazaar.create("Products", #"{"Name":"Mug"}"#).control.id)
+        let bodies = [
+            #"{"Name":"x","Price":99,"Category@odata.bind":"Categories(1)"}"#,
+            #"{"Name":"x","Related":[{"Name":"y"}]}"#, #"{"Name":"x","Related@odata.bind":["\#(id)"]}"#,
+        ]
+        for body in bodies {
+            #expect(try await bazaar.refusal(.create, "Products", body, principal: Self.ann)?.status == 403, "\(body)")
+            #expect(try await bazaar.refusal(.update, id, body, principal: Self.ann)?.status == 403, "\(body)")
+        }
+        try await bazaar.send(
+            .update, id, #"{"Name":"Cup","Category@odata.bind":"Categories(1)"}"#, principal: Self.ann)
+        #expect(try await bazaar.entity(id)?["Price"] == .double(1))
+        #expect(try await bazaar.page("Products").entities.count == 1)
+    }
+
+    @Test("What an entity contains that the caller does not see is neither called nor read as a stream")
+    func containedInHidden() async throws {
+        let line = QualifiedName("Bazaar", "Line")
+        let bazaar = try await Bazaar(replacing: [
+            #"<EntityType Name="Line"><Key>"#: #"<EntityType Name="Line" HasStream="true"><Key>"#
+        ]) { definition in
+            definition.authorization = { principal, set in
+                guard set == "Orders", let principal else { return .full }
+                return Access(rowFilter: "Owner eq '\(principal.name)'")
+            }
+            try definition.action("Act", on: .collection(line)) { _ in .none }
+            try definition.function("Count", on: .collection(line), returns: .primitive(.int32)) { _ in
+                .value(.integer(1))
+            }
+        }
+        let rows = """
+            {"Orders":[{"ID":1,"Owner":"ann","Lines":[{"No":1}]},{"ID":2,"Owner":"bob","Lines":[{"No":1}]}]}
+            """
+        try await bazaar.service.seed(json: Array(rows.utf8))
+        for (method, path, body) in [
+            (ODataRequest.Method.create, "Lines/Bazaar.Act", "{}"), (.read, "Lines/Bazaar.Count()", nil),
+            (.read, "Lines(1)/$value", nil),
+        ] as [(ODataRequest.Method, String, String?)] {
+            let own = try await bazaar.refusal(method, "Orders(1)/\(path)", body, principal: Self.ann)
+            #expect(own == nil, "\(path)")
+            let other = try await bazaar.refusal(method, "Orders(2)/\(path)", body, principal: Self.ann)
+            #expect(other?.status == 404, "\(path)")
+        }
+    }
+
+    @Test("An entity that the caller does not see is none to relate to")
+    func hiddenReferences() async throws {
+        let bazaar = try await Bazaar { definition in
+            definition.authorization = { principal, set in
+                guard principal != nil else { return .full }
+                switch set {
+                case "Products": return Access(rowFilter: "Name ne 'Plan'")
+                case "Categories": return Access(rowFilter: "Name ne 'Secret'")
+                default: return .full
+                }
+            }
+        }
+        try await bazaar.create("Categories", #"{"ID":1,"Name":"Secret"}"#)
+        let plan = try #require(try await bazaar.create("Products", #"{"Name":"Plan"}"#).control.id)
+        let mug = try #require(
+            try await bazaar.create("Products", #"{"Name":"Mug","Related@odata.bind":["\#(plan)"]}"#).control.id)
+        var preferences = Preferences()
+        preferences.returns = .representation
+        for body in [
+            #"{"Category@odata.bind":"Categories(1)"}"#, #"{"Category":{"@id":"Categories(1)"}}"#,
+            #"{"Related":[{"@id":"\#(plan)"}]}"#,
+        ] {
+            let refused = try await bazaar.refusal(
+                .update, mug, body, preferences: preferences, principal: Self.ann)
+            #expect(refused?.code == "InvalidReference", "\(body)")
+        }
+        #expect(try await bazaar.refusal(.update, mug, #"{"Category@odata.bind":"Categories(9)"}"#)?.status == 400)
+        try await bazaar.send(.update, mug, #"{"Category@odata.bind":"Categories(1)"}"#)
+    }
+
+    @Test("What is hidden of one set hides nothing of others")
+    func notHidden() async throws {
+        let bazaar = try await guarded()
+        for url in [
+            "Categories?$apply=aggregate(ID with sum as S)", "Categories?$apply=compute(ID add 1 as N)/orderby(N)",
+            "Categories?$filter=$root/Orders/any(o:o/Owner eq 'ann')", "Orders?$expand=Lines($filter=$it/ID eq 1)",
+            "Categories?$expand=Products($apply=aggregate(Price with sum as S))",
+        ] {
+            #expect(try await bazaar.refusal(.read, url, principal: Self.ann) == nil, "\(url)")
+        }
     }
 
     @Test("Interceptors complete and refuse changes in their transaction, and requests around it")

@@ -3,6 +3,10 @@
 ///
 /// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
 public enum TextOperations {
+    /// The most bytes of UTF-8 that a text may have that is made of others. What is put together of itself doubles with
+    /// each step, so that a short request could ask for more than there is memory.
+    public static let maxLength = 16 << 20
+
     /// The number of code points.
     public static func length(_ text: String) -> Int { text.unicodeScalars.count }
 
@@ -15,12 +19,39 @@ public enum TextOperations {
     }
 
     private static func offset(of part: [UInt8], in text: [UInt8]) -> Int? {
-        guard let first = part.first else { return 0 }
-        guard part.count <= text.count else { return nil }
-        for start in 0...(text.count - part.count) where text[start] == first {
-            if text[start..<(start + part.count)].elementsEqual(part) { return start }
+        if part.isEmpty { return 0 }
+        var found: Int?
+        visit(part, in: text) { offset in
+            found = offset
+            return false
         }
-        return nil
+        return found
+    }
+
+    /// Tells where a part that is not empty begins, occurrences that overlap the one before them left out, until it is
+    /// enough. The text is gone through once, whatever both consist of (Knuth, Morris and Pratt).
+    private static func visit<Failure: Error>(
+        _ part: [UInt8], in text: [UInt8], _ body: (Int) throws(Failure) -> Bool
+    ) throws(Failure) {
+        // For each beginning of the part, how much of its end is a shorter beginning.
+        var borders = [0]
+        borders.reserveCapacity(part.count)
+        var length = 0
+        func take(_ byte: UInt8) {
+            while length > 0, part[length] != byte { length = borders[length - 1] }
+            if part[length] == byte { length += 1 }
+        }
+        for byte in part.dropFirst() {
+            take(byte)
+            borders.append(length)
+        }
+        length = 0
+        for (index, byte) in text.enumerated() {
+            take(byte)
+            guard length == part.count else { continue }
+            guard try body(index + 1 - part.count) else { return }
+            length = 0
+        }
     }
 
     /// The code points from `start`, at most `length` of them. A negative start counts from the end
@@ -57,17 +88,36 @@ public enum TextOperations {
         return suffix.count <= text.count && text.suffix(suffix.count).elementsEqual(suffix)
     }
 
+    /// One text behind the other.
+    ///
+    /// - Throws: ``EvaluationError/limit(_:)`` where that has more than ``maxLength`` bytes.
+    public static func concatenated(_ first: String, _ second: String) throws(EvaluationError) -> String {
+        try checkLength(first.utf8.count + second.utf8.count)
+        return first + second
+    }
+
     /// The text with every occurrence of `part` replaced (V2 and V3); unchanged when `part` is empty.
-    public static func replacing(_ part: String, with replacement: String, in text: String) -> String {
+    ///
+    /// - Throws: ``EvaluationError/limit(_:)`` where that has more than ``maxLength`` bytes.
+    public static func replacing(
+        _ part: String, with replacement: String, in text: String
+    ) throws(EvaluationError) -> String {
         let (bytes, part, replacement) = (Array(text.utf8), Array(part.utf8), Array(replacement.utf8))
         guard !part.isEmpty else { return text }
         var result: [UInt8] = []
-        var rest = bytes[...]
-        while let offset = offset(of: part, in: Array(rest)) {
-            result += rest.prefix(offset)
+        var start = 0
+        try visit(part, in: bytes) { (offset) throws(EvaluationError) in
+            result += bytes[start..<offset]
             result += replacement
-            rest = rest.dropFirst(offset + part.count)
+            start = offset + part.count
+            try checkLength(result.count)
+            return true
         }
-        return String(decoding: result + rest, as: UTF8.self)
+        try checkLength(result.count + bytes.count - start)
+        return String(decoding: result + bytes[start...], as: UTF8.self)
+    }
+
+    private static func checkLength(_ length: Int) throws(EvaluationError) {
+        guard length <= maxLength else { throw .limit("TextOperations.maxLength") }
     }
 }

@@ -55,28 +55,39 @@ struct CommitIntent: Codable {
         try side.database.execute(sql: "DELETE FROM \(side.schema).intent WHERE id = ?", arguments: [number])
     }
 
-    /// Settles all open intents: rows that are as they were to be mean that the commit happened, rows that are
-    /// as they were before that it did not; anything else is in doubt.
+    /// Settles all open intents where no transaction of ours follows.
     ///
     /// - Parameter database: the connection that writes, outside of a transaction.
     static func settleAll(_ tracker: ChangeTracker, in database: Database, now: Int64, lifetime: Int64) throws {
-        let open = try tracker.side.use(database) {
-            try Bool.fetchOne($0.database, sql: "SELECT EXISTS (SELECT 1 FROM \($0.schema).intent)") ?? false
-        }
-        guard open else { return }
-        // With the lock for writing, no other server can stand between its intent and its commit.
+        guard try areOpen(tracker, in: database) else { return }
         try database.inTransaction(.immediate) {
-            try tracker.side.use(database) { side in
-                for row in try Row.fetchAll(side.database, sql: "SELECT * FROM \(side.schema).intent ORDER BY id") {
-                    let text: String = row["content"]
-                    if let intent = try? JSONDecoder().decode(CommitIntent.self, from: Data(text.utf8)) {
-                        try intent.settle(tracker, database, side, now: now, lifetime: lifetime)
-                    }
-                    try delete(row["id"], in: side)
-                }
-            }
+            try settleOpen(tracker, in: database, now: now, lifetime: lifetime)
             // Nothing is written but the file beside, which is a part of this transaction where it is attached.
             return .commit
+        }
+    }
+
+    /// Settles all open intents: rows that are as they were to be mean that the commit happened, rows that are
+    /// as they were before that it did not; anything else is in doubt.
+    ///
+    /// - Parameter database: the connection that writes, inside a transaction that has the lock for writing: no other server can
+    ///   stand between its intent and its commit then.
+    static func settleOpen(_ tracker: ChangeTracker, in database: Database, now: Int64, lifetime: Int64) throws {
+        guard try areOpen(tracker, in: database) else { return }
+        try tracker.side.use(database) { side in
+            for row in try Row.fetchAll(side.database, sql: "SELECT * FROM \(side.schema).intent ORDER BY id") {
+                let text: String = row["content"]
+                if let intent = try? JSONDecoder().decode(CommitIntent.self, from: Data(text.utf8)) {
+                    try intent.settle(tracker, database, side, now: now, lifetime: lifetime)
+                }
+                try delete(row["id"], in: side)
+            }
+        }
+    }
+
+    private static func areOpen(_ tracker: ChangeTracker, in database: Database) throws -> Bool {
+        try tracker.side.use(database) {
+            try Bool.fetchOne($0.database, sql: "SELECT EXISTS (SELECT 1 FROM \($0.schema).intent)") ?? false
         }
     }
 

@@ -38,10 +38,6 @@ struct ServedCommit: Sendable {
     ///
     /// - Returns: `nil` where another program has turned to a write-ahead log; nothing is done then.
     private func attempt(in database: Database, _ body: (Database) throws -> [ODataResponse]) throws -> Outcome? {
-        if let tracker, tracker.side.queue != nil {
-            // An intent whose mark failed, or that another process left, is settled before anything is built on it.
-            try CommitIntent.settleAll(tracker, in: database, now: now, lifetime: lifetime)
-        }
         var outcome = Outcome.acted([])
         var touched: [TouchedRows.Row] = []
         var intent: Int64?
@@ -51,6 +47,11 @@ struct ServedCommit: Sendable {
                 if let tracker, try tracker.side.isOutdated(in: database) {
                     isOutdated = true
                     return .rollback
+                }
+                if let tracker, tracker.side.queue != nil {
+                    // An intent whose mark failed, or that another server left, is settled before anything is built on it:
+                    // one that is about to mark what it has committed left the lock to us.
+                    try CommitIntent.settleOpen(tracker, in: database, now: now, lifetime: lifetime)
                 }
                 if let tracker, let identification,
                     let answers = try tracker.side.use(database, { try remembered(identification, $0) })

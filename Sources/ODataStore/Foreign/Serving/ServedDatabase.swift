@@ -25,7 +25,7 @@ public final class ServedDatabase: ODataProvider {
         /// Whether everything that changes something is refused, and the file opened for reading only.
         public var isReadOnly = false
         /// Whether triggers that note every change are put into the database, so that a pull never costs a
-        /// scan; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
+        /// comparison of all rows; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
         public var installsTriggers = false
         /// The most rows of a page; `nil` for no limit but the request's own.
         public var pageSize: Int? = 1000
@@ -103,13 +103,14 @@ public final class ServedDatabase: ODataProvider {
         modelOptions.namespace = options.namespace
         modelOptions.viewKeys = options.viewKeys
         modelOptions.isReadOnly = options.isReadOnly
-        let foreign = try await connections.readers[0].read { [modelOptions] in
-            try ForeignModel(reading: $0, options: modelOptions)
+        let (foreign, tables) = try await connections.readers[0].read { [modelOptions] database in
+            let foreign = try ForeignModel(reading: database, options: modelOptions)
+            let views = Set(foreign.schema.tables.filter(\.isView).map(\.name))
+            let tables = try foreign.mapping.tables.values.filter { !views.contains($0.table) }
+                .sorted { $0.set < $1.set }.map { try TrackedTable($0, in: database) }
+            return (foreign, tables)
         }
         warnings += foreign.warnings
-        let views = Set(foreign.schema.tables.filter(\.isView).map(\.name))
-        let tables = foreign.mapping.tables.values.filter { !views.contains($0.table) }
-            .sorted { $0.set < $1.set }.map(TrackedTable.init)
         var tracker: ChangeTracker?
         do {
             let side = try SideFile(

@@ -102,6 +102,7 @@ final class ChangeTracker: Sendable {
             let keys = try ChangeTriggers.take(side, in: database, tables: tables)
         {
             for (set, key) in keys { try version(key, of: set, database, side, &clock, now: now) }
+            for set in Set(keys.map(\.set)) { try versionReplaced(in: set, database, side, &clock, now: now) }
             return
         }
         for watched in try side.watched() {
@@ -161,10 +162,7 @@ final class ChangeTracker: Sendable {
         _ clock: inout VersionClock, now: Int64
     ) throws {
         state.withLock { $0.comparisons += 1 }
-        let known = try Int.fetchOne(
-            side.database,
-            sql: "SELECT COUNT(*) FROM \(side.schema).row_version WHERE watched = ? AND digest IS NOT NULL",
-            arguments: [watched])
+        let known = try countKnown(watched, side)
         let find = try side.database.cachedStatement(
             sql: "SELECT digest FROM \(side.schema).row_version WHERE watched = ? AND key = ?")
         let put = try side.database.cachedStatement(sql: Self.put(side.schema))
@@ -180,7 +178,36 @@ final class ChangeTracker: Sendable {
             try put.execute(arguments: [watched, key, digest, try clock.next(), nil as Int64?])
         }
         // Every digest that was kept has been met again: nothing is gone.
-        guard found != known else { return }
+        if found != known { try versionGone(table, watched, database, side, &clock, now: now) }
+    }
+
+    /// Finds what was replaced by a key for which no trigger looks: all else is noted, so that the number of rows tells.
+    private func versionReplaced(
+        in set: String, _ database: Database, _ side: SideTables, _ clock: inout VersionClock, now: Int64
+    ) throws {
+        guard let table = tables[set], table.hasOtherKeys, let watched = try clock.watched(set),
+            watched.definition == table.definition
+        else { return }
+        let found = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.\(quoted(table.storage.table))")
+        if try found != countKnown(watched.id, side) {
+            try versionGone(table, watched.id, database, side, &clock, now: now)
+        }
+    }
+
+    /// How many rows were there when they were last looked at.
+    private func countKnown(_ watched: Int64, _ side: SideTables) throws -> Int? {
+        try Int.fetchOne(
+            side.database,
+            sql: "SELECT COUNT(*) FROM \(side.schema).row_version WHERE watched = ? AND digest IS NOT NULL",
+            arguments: [watched])
+    }
+
+    /// Gives the rows that are no longer there their versions.
+    private func versionGone(
+        _ table: TrackedTable, _ watched: Int64, _ database: Database, _ side: SideTables,
+        _ clock: inout VersionClock, now: Int64
+    ) throws {
+        let put = try side.database.cachedStatement(sql: Self.put(side.schema))
         let gone = try Data.fetchAll(
             side.database,
             sql: "SELECT key FROM \(side.schema).row_version WHERE watched = ? AND digest IS NOT NULL",

@@ -2,44 +2,74 @@ import Foundation
 import GRDB
 
 /// Triggers and a table in the foreign database itself that note which rows change, whoever changes them: put
-/// there only when it is asked for, so that a pull costs what changed and never a scan.
+/// there only when it is asked for, so that a pull costs what changed and never a comparison of all rows.
 ///
 /// They use nothing but SQLite's own functions, since other programs run them. The table `outpost_change` holds
 /// the table's name and `quote()` of each key value; what was read is deleted from it.
 public enum ChangeTriggers {
     static let table = "outpost_change"
 
-    private static func names(_ table: String) -> [(event: String, name: String)] {
-        ["insert", "update", "delete"].map { ($0.uppercased(), "outpost_change_\($0)_\(table)") }
+    /// The triggers of a table by their names.
+    private static func triggers(_ tracked: TrackedTable) -> [(name: String, sql: String)] {
+        let name = tracked.storage.table
+        func key(_ row: String) -> String {
+            tracked.keyColumns.map { "quote(\(row).\(quoted($0)))" }.joined(separator: " || ' ' || ")
+        }
+        let insertion = "INSERT INTO \(table) (name, row)"
+        func note(_ row: String) -> String { "\(insertion) VALUES ('\(tracked.storage.set)', \(key(row)));" }
+        var triggers: [(name: String, sql: String)] = []
+        func add(_ label: String, _ start: String, _ body: String) {
+            let trigger = "outpost_change_\(label)_\(name)"
+            // As SQLite keeps it.
+            triggers.append((trigger, "CREATE TRIGGER \(quoted(trigger)) \(start) BEGIN \(body) END"))
+        }
+        let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
+        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(quoted(name))", body) }
+        // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
+        let lasting = tracked.uniqueKeys.filter { $0.index == nil }
+        for (number, unique) in lasting.enumerated() {
+            // What is replaced by its number alone has the key of the new row.
+            if unique.isRowID, unique.columns.map(\.name) == tracked.keyColumns { continue }
+            for event in UniqueKey.Event.allCases {
+                // The row itself is noted in any case.
+                let itself = event == .insert ? "NEW" : "OLD"
+                let body = """
+                    \(insertion) SELECT '\(tracked.storage.set)', \(key("r")) FROM \(quoted(name)) AS r \
+                    WHERE \(unique.condition) AND \(key("r")) <> \(key(itself));
+                    """
+                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body)
+            }
+        }
+        return triggers
     }
 
-    /// Puts the table and the triggers there where they are missing.
+    /// Puts the table and the triggers there where they are missing, or others than they were: an earlier version has made
+    /// them, or the table has got other keys since.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
-        let mayHaveMissed = try !areComplete(tables, in: database)
         try database.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(table) (
                   seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row TEXT NOT NULL
                 )
                 """)
-        for tracked in tables {
-            let name = tracked.storage.table
-            func note(_ row: String) -> String {
-                let key = tracked.keyColumns.map { "quote(\(row).\(quoted($0)))" }.joined(separator: " || ' ' || ")
-                return "INSERT INTO \(table) (name, row) VALUES ('\(tracked.storage.set)', \(key));"
-            }
-            for (event, trigger) in names(name) {
-                let body = event == "INSERT" ? note("NEW") : event == "DELETE" ? note("OLD") : note("OLD") + note("NEW")
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER IF NOT EXISTS \(quoted(trigger)) AFTER \(event) ON \(quoted(name)) \
-                        BEGIN \(body) END
-                        """)
-            }
+        let wanted = tables.flatMap(triggers)
+        let texts = Dictionary(wanted.map { ($0.name, $0.sql) }, uniquingKeysWith: { first, _ in first })
+        let known = try installed(in: database)
+        for (name, sql) in known where texts[name] != sql {
+            try database.execute(sql: "DROP TRIGGER \(quoted(name))")
         }
-        if mayHaveMissed {
-            try database.execute(sql: "INSERT INTO \(table) (name, row) VALUES (?, '')", arguments: [gap])
-        }
+        let missing = wanted.filter { known[$0.name] != $0.sql }
+        guard !missing.isEmpty else { return }
+        for trigger in missing { try database.execute(sql: trigger.sql) }
+        try database.execute(sql: "INSERT INTO \(table) (name, row) VALUES (?, '')", arguments: [gap])
+    }
+
+    /// Our triggers that are there, by their names.
+    private static func installed(in database: Database) throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'")
+        return Dictionary(rows.map { ($0["name"], $0["sql"]) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// What a note has for the name of a table where changes may not have been noted.
@@ -47,11 +77,8 @@ public enum ChangeTriggers {
 
     /// Whether all triggers are in place: a table that was made anew has lost its own.
     static func areComplete(_ tables: [TrackedTable], in database: Database) throws -> Bool {
-        let known = Set(
-            try String.fetchAll(
-                database,
-                sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'"))
-        return tables.allSatisfy { table in names(table.storage.table).allSatisfy { known.contains($0.name) } }
+        let known = try installed(in: database)
+        return tables.allSatisfy { triggers($0).allSatisfy { known[$0.name] != nil } }
     }
 
     /// The rows noted since the last call, each once; `nil` when the notes have a gap, as after a backup was
@@ -102,10 +129,9 @@ public enum ChangeTriggers {
         defer { try? connections.close() }
         do {
             try connections.writer.write { database in
-                let triggers = try String.fetchAll(
-                    database,
-                    sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB 'outpost_change_*'")
-                for name in triggers { try database.execute(sql: "DROP TRIGGER \(quoted(name))") }
+                for name in try installed(in: database).keys {
+                    try database.execute(sql: "DROP TRIGGER \(quoted(name))")
+                }
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
             }
         } catch let error as DatabaseError {

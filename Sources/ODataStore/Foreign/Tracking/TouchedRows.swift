@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 
 /// Learns which rows a change of ours touches, those among them that the database's own triggers and foreign
-/// key actions change: by triggers that exist for our connection alone (TEMP), which alter nothing in the file.
+/// key actions change, and those that others replace: by triggers that exist for our connection alone (TEMP), which
+/// alter nothing in the file.
 enum TouchedRows {
     private static let table = "outpost_touched"
 
@@ -29,18 +30,34 @@ enum TouchedRows {
             let name = quoted(tracked.storage.table)
             // The set's name is an identifier, so that it has no quotes to double.
             let set = "'\(tracked.storage.set)'"
-            func note(_ row: String, before: String) -> String {
-                "INSERT OR IGNORE INTO \(table) VALUES (\(set), \(tracked.keyExpression(row)), \(before));"
+            // What is noted first holds. OR IGNORE would not see to it: where a trigger of the database's own makes the
+            // change, the conflict clause of its statement goes for all statements of the triggers that it fires.
+            func note(_ row: String, before: String, _ source: String = "") -> String {
+                """
+                INSERT INTO \(table) SELECT \(set), n.key, n.before
+                FROM (SELECT \(tracked.keyExpression(row)) AS key, \(before) AS before\(source)) AS n
+                WHERE NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.set_name = \(set) AND t.key = n.key);
+                """
+            }
+            func install(_ trigger: String, _ event: String, _ body: String) throws {
+                try database.execute(
+                    sql: """
+                        CREATE TEMP TRIGGER IF NOT EXISTS outpost_touch_\(index)_\(trigger) \(event)
+                        BEGIN \(body) END
+                        """)
             }
             let old = note("OLD", before: tracked.digestExpression("OLD"))
             let new = note("NEW", before: "NULL")
-            let events = [("INSERT", new), ("DELETE", old), ("UPDATE", old + " " + new)]
-            for (event, body) in events {
-                try database.execute(
-                    sql: """
-                        CREATE TEMP TRIGGER IF NOT EXISTS outpost_touch_\(index)_\(event.lowercased())
-                        AFTER \(event) ON main.\(name) BEGIN \(body) END
-                        """)
+            for (event, body) in [("INSERT", new), ("DELETE", old), ("UPDATE", old + " " + new)] {
+                try install(event.lowercased(), "AFTER \(event) ON main.\(name)", body)
+            }
+            for (number, key) in tracked.uniqueKeys.enumerated() {
+                let replaced = note(
+                    "r", before: tracked.digestExpression("r"), " FROM main.\(name) AS r WHERE \(key.condition)")
+                for event in UniqueKey.Event.allCases {
+                    let start = key.trigger(before: event, of: tracked.storage.table, schema: "main.")
+                    try install("before_\(event)_\(number)", start, replaced)
+                }
             }
         }
     }

@@ -16,9 +16,19 @@ struct TrackedTable: Sendable {
     let columns: [String]
     /// What versions depend on besides the values: when it changes, the versions start anew.
     let definition: String
+    /// The keys by which triggers find the row that another one replaces.
+    let uniqueKeys: [UniqueKey]
+    /// Whether there are keys by which those in the database itself do not.
+    let hasOtherKeys: Bool
 
-    init(_ storage: TableStorage) {
+    /// Makes the SQL of a table.
+    ///
+    /// - Parameter database: a connection that sees the table, for its keys.
+    init(_ storage: TableStorage, in database: Database) throws {
         self.storage = storage
+        let (keys, hasOthers) = try UniqueKey.all(of: storage, in: database)
+        uniqueKeys = keys
+        hasOtherKeys = hasOthers || keys.contains { $0.index != nil }
         keyColumns = storage.shape.key.compactMap { storage.column(at: $0.path)?.name }
         columns = storage.digestColumns
         var hash = QueryHash()

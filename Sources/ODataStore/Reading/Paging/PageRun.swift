@@ -25,6 +25,8 @@ struct PageRun: Sendable {
     private(set) var position: [DatabaseValue]?
     /// How many rows fit on the page; `nil` for no limit.
     private var pageLeft: Int?
+    /// Whether the page has become longer than what the statement that is being read was made for.
+    private var isExtended = false
     /// What is left of `$top`.
     private(set) var topLeft: Int?
 
@@ -57,31 +59,36 @@ struct PageRun: Sendable {
 
     private mutating func read(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
         if topLeft == 0 { return .ended }
-        let statements: [SQLFragment]
+        repeat {
+            isExtended = false
+            for fragment in statements() {
+                let statement = try StatementCache.statement(fragment.sql, in: database)
+                let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(fragment.arguments))
+                let stored = StoredRow(statement: statement.sqliteStatement)
+                var outcome: Outcome?
+                do {
+                    // Asking for one row after the other takes longer for each. This loop is only left by an error.
+                    try cursor.forEach { _ in
+                        outcome = try take(stored, cursor, row)
+                        if outcome != nil { throw Enough() }
+                    }
+                } catch is Enough {}
+                if let outcome { return outcome }
+                // The statement was for a shorter page.
+                if isExtended { break }
+            }
+        } while isExtended
+        return .ended
+    }
+
+    /// The statements for the rows behind ``position``, one after the other.
+    private func statements() -> [SQLFragment] {
         if let position {
             let limit = Self.limit(pageLeft, topLeft)
-            statements = compiled.pages(after: position).map { "\($0) LIMIT \(bind: limit)" }
-        } else {
-            let top = Self.limit(pageLeft, topLeft)
-            statements = [
-                compiled.firstPage(limit: Int64.fromDatabaseValue(top).map { Int($0) }, offset: compiled.skip)
-            ]
+            return compiled.pages(after: position).map { "\($0) LIMIT \(bind: limit)" }
         }
-        for fragment in statements {
-            let statement = try StatementCache.statement(fragment.sql, in: database)
-            let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(fragment.arguments))
-            let stored = StoredRow(statement: statement.sqliteStatement)
-            var outcome: Outcome?
-            do {
-                // Asking for one row after the other takes longer for each. This loop is only left by an error.
-                try cursor.forEach { _ in
-                    outcome = try take(stored, cursor, row)
-                    if outcome != nil { throw Enough() }
-                }
-            } catch is Enough {}
-            if let outcome { return outcome }
-        }
-        return .ended
+        let top = Self.limit(pageLeft, topLeft)
+        return [compiled.firstPage(limit: Int64.fromDatabaseValue(top).map { Int($0) }, offset: compiled.skip)]
     }
 
     /// Ends a loop over rows.
@@ -106,6 +113,12 @@ struct PageRun: Sendable {
         guard compiled.canResume else {
             if try cursor.next() == nil { return .ended }
             throw ODataError(status: 500, code: "InternalError", message: "Rows without a key were not kept.")
+        }
+        // A page ends with a row that a token can name.
+        if pageLeft == 0, let token = token(now: ODataDateTimeOffset(seconds: 0)), !token.isShort {
+            pageLeft = 1
+            if !wantsMore { return .paused }
+            isExtended = true
         }
         return nil
     }

@@ -10,8 +10,9 @@ import ODataService
 public struct PageToken: Hashable, Sendable {
     /// The form of tokens that this version writes and reads.
     public static let version: Int64 = 2
-    /// The greatest length of a token's text; sort values are strings of any length.
-    public static let maxLength = 65_536
+    /// The greatest length of a token's text; sort values are strings of any length. It leaves room for the rest of a URL,
+    /// which servers refuse from 64 KiB on.
+    public static let maxLength = 57_344
 
     /// The digest of the query that the token continues.
     public var digest: String
@@ -33,6 +34,19 @@ public struct PageToken: Hashable, Sendable {
         self.remaining = remaining
         self.values = values
         self.snapshot = snapshot
+    }
+
+    /// Whether its text is one that is taken back.
+    var isShort: Bool {
+        let bytes = values.reduce(0) { sum, value in
+            switch value.storage {
+            case .string(let text): sum + text.utf8.count
+            case .blob(let data): sum + data.count
+            case .null, .int64, .double: sum + 20
+            }
+        }
+        // JSON's escapes make six bytes of one, base64 four of three: what cannot be too long is not written to see.
+        return bytes < Self.maxLength / 10 || text.utf8.count <= Self.maxLength
     }
 
     /// The text for `$skiptoken`.

@@ -51,10 +51,12 @@ indirect enum DynamicValue {
         switch self {
         case .member(let document, let path):
             "nullif((\(document)) -> \(bind: SQLFragment.jsonPath(path).databaseValue), 'null')"
-        case .element, .plain:
+        case .element(let alias):
+            "nullif(\(column: "json", of: alias) -> \(column: "fullkey", of: alias), 'null')"
+        case .plain:
             """
-            nullif(CASE WHEN \(value) GLOB '[[{]*' AND json_valid(\(value)) THEN \(value) ELSE json_quote(\(value)) END, \
-            'null')
+            nullif(CASE WHEN \(value) GLOB '[[{]*' AND json_valid(\(value)) THEN \(value) \
+            WHEN typeof(\(value)) = 'real' THEN outpost_real_text(\(value)) ELSE json_quote(\(value)) END, 'null')
             """
         }
     }

@@ -30,6 +30,10 @@ extension ExpressionCompiler {
         guard case .cast(let operand, let type) = expression, let to = type.primitive,
             let from = operand.type.primitive
         else { return expression }
+        if let own = from.integerRange, let range = to.integerRange {
+            let isWider = range.contains(own.lowerBound) && range.contains(own.upperBound)
+            return isWider ? peeled(operand) : expression
+        }
         switch (from, to) {
         case (_, _) where from == to: return peeled(operand)
         case (.byte, _) where to.isNumeric, (.sbyte, _) where to.isNumeric, (.int16, _) where to.isNumeric,

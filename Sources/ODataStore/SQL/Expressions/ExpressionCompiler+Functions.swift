@@ -93,8 +93,9 @@ extension ExpressionCompiler {
     func jsonMember(_ operand: Operand) throws -> SQLFragment {
         let value = try normalized(operand)
         switch value.codec {
-        case .integer, .string, .double: return value.sql
-        case .single: return "CAST(outpost_single_text(\(value.sql)) AS REAL)"
+        case .integer, .string: return value.sql
+        case .double: return "json(outpost_real_json(\(value.sql)))"
+        case .single: return "json(outpost_single_json(\(value.sql)))"
         case .boolean: return "json(CASE \(value.sql) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         case .json: return "json(\(value.dynamic?.json ?? value.sql))"
         default: return try cast(value, to: .primitive(.string)).sql
@@ -134,7 +135,7 @@ extension ExpressionCompiler {
         case .substringof: return made("instr(\(try string(1)), \(try string(0))) > 0", .boolean)
         case .startswith: return made(try prefix(string(0), argument(1)), .boolean)
         case .endswith: return made("outpost_endswith(\(try string(0)), \(try string(1)))", .boolean)
-        case .concat: return made("(\(try string(0)) || \(try string(1)))", .string)
+        case .concat: return made("outpost_concat(\(try string(0)), \(try string(1)))", .string)
         case .length: return made("outpost_length(\(try string(0)))", .integer)
         case .indexof: return made("outpost_indexof(\(try string(0)), \(try string(1)))", .integer)
         case .tolower: return made("outpost_lower(\(try string(0)))", .string)

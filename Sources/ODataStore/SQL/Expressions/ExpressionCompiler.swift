@@ -16,6 +16,8 @@ final class ExpressionCompiler {
     /// Whether the condition being compiled says which rows exist for the caller.
     var isWithinRowFilter = false
     private var aliasCount = 0
+    /// The bytes of all conditions and values so far.
+    private var length = 0
     /// Whether the statement depends on the time.
     var usesNow = false
     /// Whether there is a search, which a full-text index would serve.
@@ -75,7 +77,15 @@ final class ExpressionCompiler {
     // MARK: Conditions
 
     /// SQL that is true exactly where the expression is; null and false are the same.
+    ///
+    /// - Throws: ``ODataError`` 400 where all of it together is too long.
     func condition(_ expression: BoundExpression) throws -> SQLFragment {
+        let sql = try plainCondition(expression)
+        try count(sql)
+        return sql
+    }
+
+    private func plainCondition(_ expression: BoundExpression) throws -> SQLFragment {
         switch expression {
         case .binary(.and, _, _, _), .binary(.or, _, _, _):
             var text = SQLFragment.Interpolation(literalCapacity: 128, interpolationCount: 2)
@@ -113,7 +123,24 @@ final class ExpressionCompiler {
     // MARK: Values
 
     /// SQL that yields the expression's value.
+    ///
+    /// - Throws: ``ODataError`` 400 where all of it together is too long.
     func value(_ expression: BoundExpression) throws -> Operand {
+        let operand = try plainValue(expression)
+        try count(operand.sql)
+        return operand
+    }
+
+    /// The most bytes that the conditions and values of one statement may take, each with those it is made of: what
+    /// `$compute` names stands wherever the name does, and so doubles with each name that is made of the one before twice.
+    static let maxLength = 32 << 20
+
+    private func count(_ sql: SQLFragment) throws {
+        length += sql.sql.utf8.count
+        guard length <= Self.maxLength else { throw ODataError.tooComplex }
+    }
+
+    private func plainValue(_ expression: BoundExpression) throws -> Operand {
         switch expression {
         case .constant(let value, let type):
             var operand = try Operand.constant(value, type)

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
@@ -20,10 +21,18 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
     init(stringLiteral value: String) { sql = value }
 
-    /// A value alone, which needs no text of its own.
-    init(bind value: DatabaseValue) {
-        sql = "?"
-        arguments = [value]
+    /// A value alone.
+    init(bind value: DatabaseValue) { (sql, arguments) = Self.bound(value) }
+
+    /// What stands for a value. GRDB binds a text up to its first U+0000: one that has such goes as bytes.
+    fileprivate static func bound(_ value: DatabaseValue) -> (sql: String, arguments: [DatabaseValue]) {
+        guard let text = textWithZero(value) else { return ("?", [value]) }
+        return ("CAST(? AS TEXT)", [Data(text.utf8).databaseValue])
+    }
+
+    fileprivate static func textWithZero(_ value: DatabaseValue) -> String? {
+        guard case .string(let text) = value.storage, text.utf8.contains(0) else { return nil }
+        return text
     }
 
     /// A column's name in quotes, behind what qualifies it.
@@ -72,6 +81,11 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
         /// What another literal becomes; `nil` where it asks for other SQL.
         func value(of literal: ODataValue, _ model: EntityDataModel) -> DatabaseValue? {
+            guard let value = stored(literal, model), SQLFragment.textWithZero(value) == nil else { return nil }
+            return value
+        }
+
+        private func stored(_ literal: ODataValue, _ model: EntityDataModel) -> DatabaseValue? {
             switch rule {
             case .value(let type, let codec):
                 guard let value = TypePromotion.adapt(literal, to: type, model: model),
@@ -122,13 +136,16 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         }
 
         mutating func appendInterpolation(bind value: DatabaseValue) {
-            sql += "?"
-            arguments.append(value)
+            let bound = SQLFragment.bound(value)
+            sql += bound.sql
+            arguments += bound.arguments
         }
 
         /// Binds a value that a literal of the request has become.
         mutating func appendInterpolation(bind value: DatabaseValue, literal: Int?, _ rule: Origin.Rule) {
-            if let literal { origins.append(Origin(position: arguments.count, literal: literal, rule: rule)) }
+            if let literal, SQLFragment.textWithZero(value) == nil {
+                origins.append(Origin(position: arguments.count, literal: literal, rule: rule))
+            }
             appendInterpolation(bind: value)
         }
 

@@ -6,10 +6,13 @@ import ODataQuery
 /// The canonical functions on collections (OData URL Conventions 4.01, 5.1.1.5 and 5.1.1.6), on the JSON that
 /// collections are stored as. The last argument names the type of the members, which tells equal ones.
 enum CollectionFunctions {
+    /// The bytes of a text that equal members have in common: texts that Unicode takes for the same are different here.
+    private typealias Member = [UInt8]
+
     static let all: [DatabaseFunction] = [
         compare("members_equal") { $0 == $1 },
         compare("members_hassubset") { members, subset in
-            var left: [String: Int] = [:]
+            var left: [Member: Int] = [:]
             for member in members { left[member, default: 0] += 1 }
             for member in subset {
                 guard let count = left[member], count > 0 else { return false }
@@ -28,24 +31,28 @@ enum CollectionFunctions {
         compare("members_indexof") { Int64(offset(of: $1, in: $0) ?? -1) },
         StoreFunctions.function("members_length", 1) { try texts($0[0]).count },
         StoreFunctions.function("members_concat", 2) {
-            "[\((try texts($0[0]) + texts($0[1])).joined(separator: ","))]"
+            let members = try texts($0[0]) + texts($0[1])
+            guard members.reduce(0, { $0 + $1.utf8.count + 1 }) <= TextOperations.maxLength else {
+                throw EvaluationError.limit("TextOperations.maxLength")
+            }
+            return "[\(members.joined(separator: ","))]"
         },
         StoreFunctions.function("members_substring", 2) { try part($0[0], from: $0.integer(1), length: nil) },
         StoreFunctions.function("members_substring", 3) { try part($0[0], from: $0.integer(1), length: $0.integer(2)) },
     ]
 
     private static func compare(
-        _ name: String, _ body: @escaping @Sendable ([String], [String]) -> any DatabaseValueConvertible
+        _ name: String, _ body: @escaping @Sendable ([Member], [Member]) -> any DatabaseValueConvertible
     ) -> DatabaseFunction {
         StoreFunctions.function(name, 3) { arguments in
             let type = PrimitiveType(rawValue: try arguments.text(2))
             return body(
-                try texts(arguments[0]).map { canonical($0, type) }, try texts(arguments[1]).map { canonical($0, type) }
-            )
+                try texts(arguments[0]).map { Member(canonical($0, type).utf8) },
+                try texts(arguments[1]).map { Member(canonical($0, type).utf8) })
         }
     }
 
-    private static func offset(of part: [String], in members: [String]) -> Int? {
+    private static func offset(of part: [Member], in members: [Member]) -> Int? {
         if part.isEmpty { return 0 }
         guard part.count <= members.count else { return nil }
         return (0...(members.count - part.count)).first { members[$0..<($0 + part.count)].elementsEqual(part) }

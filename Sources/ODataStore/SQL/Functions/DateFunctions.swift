@@ -139,8 +139,11 @@ enum DateFunctions {
 
     private static func shift(_ value: DatabaseValue, by duration: DatabaseValue, sign: Int128) throws -> Data {
         let moved = try key(try total(value) + sign * (try total(duration)))
-        guard case .blob(let data) = value.storage else { return moved }
-        return moved + data.dropFirst(16)
+        // What has no offset may be a duration, which has no calendar.
+        guard case .blob(let data) = value.storage, data.count > 16 else { return moved }
+        let result = moved + data.dropFirst(16)
+        guard InstantKey.decodeOffset(result) != nil else { throw FunctionError.overflow("date arithmetic") }
+        return result
     }
 
     private static func difference(_ left: DatabaseValue, _ right: DatabaseValue) throws -> Data {
@@ -148,7 +151,9 @@ enum DateFunctions {
     }
 
     private static func days(_ arguments: [DatabaseValue], sign: Int128) throws -> Int64 {
-        try DateArithmetic.days(try arguments.integer(0), plus: sign * (try total(arguments[1])))
+        let days = try DateArithmetic.days(try arguments.integer(0), plus: sign * (try total(arguments[1])))
+        guard days.magnitude < ColumnCodec.maxDays else { throw FunctionError.overflow("date arithmetic") }
+        return days
     }
 
     /// A duration times or divided by a decimal; NULL for division by zero.

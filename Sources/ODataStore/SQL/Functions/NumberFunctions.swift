@@ -26,7 +26,18 @@ enum NumberFunctions {
         StoreFunctions.function("real_text", 1) { ODataValue.double(try $0.double(0)).lexicalText },
         // The digits that tell a number of binary32 from its neighbours are fewer than those of the same binary64.
         StoreFunctions.function("single_text", 1) { ODataValue.single(Float(try $0.double(0))).lexicalText },
+        // As JSON has them, with all digits: what is no number there is text.
+        StoreFunctions.function("real_json", 1) { json(.double(try $0.double(0))) },
+        StoreFunctions.function("single_json", 1) { json(.single(Float(try $0.double(0)))) },
     ]
+
+    private static func json(_ value: ODataValue) -> String? {
+        switch value {
+        case .double(let number) where !number.isFinite: value.lexicalText.map { "\"\($0)\"" }
+        case .single(let number) where !number.isFinite: value.lexicalText.map { "\"\($0)\"" }
+        default: value.lexicalText
+        }
+    }
 
     /// Division by zero gives `nil`, which is null: see ``DecimalFunctions``.
     private static func integer(

@@ -78,8 +78,9 @@ public enum StoreFunctions {
             TextOperations.substring(try $0.text(0), from: try $0.integer(1), length: try $0.integer(2))
         },
         function("replace", 3) {
-            TextOperations.replacing(try $0.text(1), with: try $0.text(2), in: try $0.text(0))
+            try TextOperations.replacing(try $0.text(1), with: try $0.text(2), in: try $0.text(0))
         },
+        function("concat", 2) { try TextOperations.concatenated(try $0.text(0), try $0.text(1)) },
         function("matches", 2) { try PatternMatching.matches(try $0.text(0), pattern: try $0.text(1)) },
     ]
 

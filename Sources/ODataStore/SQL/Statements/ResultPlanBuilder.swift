@@ -139,13 +139,8 @@ struct ResultPlanBuilder {
         let filter = try query.filter.map { [try compiler.condition($0)] } ?? []
         let order = try query.orderBy.map { try builder.term($0).fragment } + ["\(column: "key", of: alias)"]
         let limit = (query.top ?? -1).databaseValue
-        let (type, value): (SQLFragment, SQLFragment) = (
-            "\(column: "type", of: alias)", "\(column: "value", of: alias)"
-        )
-        let text: SQLFragment = """
-            CASE \(type) WHEN 'text' THEN json_quote(\(value)) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' \
-            WHEN 'null' THEN 'null' ELSE \(value) END
-            """
+        // As it is written in the collection: a number that SQLite writes loses digits.
+        let text: SQLFragment = "\(column: "json", of: alias) -> \(column: "fullkey", of: alias)"
         let sql: SQLFragment = """
             CASE WHEN \(scope.sql(column.name)) IS NOT NULL THEN '[' || coalesce((SELECT group_concat("m", ',') FROM \
             (SELECT \(text) AS "m" FROM \(member.fromClause)\(ExpressionCompiler.whereClause(filter)) ORDER BY \
