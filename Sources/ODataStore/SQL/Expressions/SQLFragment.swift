@@ -22,14 +22,16 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     init(stringLiteral value: String) { sql = value }
 
     /// A value alone.
-    init(bind value: DatabaseValue) { (sql, arguments) = Self.bound(value) }
-
-    /// What stands for a value. GRDB binds a text up to its first U+0000: one that has such goes as bytes.
-    fileprivate static func bound(_ value: DatabaseValue) -> (sql: String, arguments: [DatabaseValue]) {
-        guard let text = textWithZero(value) else { return ("?", [value]) }
-        return ("CAST(? AS TEXT)", [Data(text.utf8).databaseValue])
+    init(bind value: DatabaseValue) {
+        let text = Self.textWithZero(value)
+        sql = text == nil ? "?" : Self.textOfBytes
+        arguments = [text.map { Data($0.utf8).databaseValue } ?? value]
     }
 
+    /// What stands for a text that goes as its bytes.
+    fileprivate static let textOfBytes = "CAST(? AS TEXT)"
+
+    /// GRDB binds a text up to its first U+0000: one that has such goes as bytes.
     fileprivate static func textWithZero(_ value: DatabaseValue) -> String? {
         guard case .string(let text) = value.storage, text.utf8.contains(0) else { return nil }
         return text
@@ -136,9 +138,9 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         }
 
         mutating func appendInterpolation(bind value: DatabaseValue) {
-            let bound = SQLFragment.bound(value)
-            sql += bound.sql
-            arguments += bound.arguments
+            let text = SQLFragment.textWithZero(value)
+            sql += text == nil ? "?" : SQLFragment.textOfBytes
+            arguments.append(text.map { Data($0.utf8).databaseValue } ?? value)
         }
 
         /// Binds a value that a literal of the request has become.
