@@ -160,7 +160,9 @@ private func includeShelf(_ database: Database) throws {
 private func remapShelf(_ database: Database) throws {
     for table in mapping.tables.values {
         guard let notLoaded = table.notLoaded else { continue }
-        try DeletionShelf.remap(table.table, dropping: ["Name"], notLoaded: notLoaded, { $0 }, in: database)
+        try DeletionShelf.remap(
+            table.table, dropping: ["Name"], recoding: ["Name": { $0 }], notLoaded: notLoaded, { bits, _ in bits },
+            in: database)
     }
 }
 
