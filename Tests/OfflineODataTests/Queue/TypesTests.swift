@@ -98,20 +98,26 @@ struct TypesTests {
         #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["Title"] } == ["B"])
     }
 
-    @Test(
-        "takes the type that an entity has now, where it is made again as another one while a change of it waits",
-        arguments: ["Plan", "EmptyPlan", "NamedPlan", "BigPlan"], [true, false])
-    func otherType(type: String, isUploaded: Bool) async throws {
+    /// A service with a plan of a type that derives, and a store that has it.
+    private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineODataProvider) {
         let root = "http://plans.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
-        let folder = Folder()
         try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
         let store = try await OfflineODataProvider.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(
                 serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
         try await store.download()
+        return (service, store)
+    }
+
+    @Test(
+        "takes the type that an entity has now, where it is made again as another one while a change of it waits",
+        arguments: ["Plan", "EmptyPlan", "NamedPlan", "BigPlan"], [true, false])
+    func otherType(type: String, isUploaded: Bool) async throws {
+        let folder = Folder()
+        let (service, store) = try await bigPlan(folder)
         try await store.update("Plans('a')", ["Title": "Mine"])
         try await service.delete("Plans('a')")
         var values: [String: ODataValue] = ["ID": "a", "Title": "Theirs"]
@@ -140,16 +146,8 @@ struct TypesTests {
 
     @Test("leaves a change out of what is seen that the type an entity has now has no place for")
     func changeOfOtherType() async throws {
-        let root = "http://plans.test/"
-        let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
-        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         let folder = Folder()
-        try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
-        let store = try await OfflineODataProvider.create(
-            at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
-            remote: try ODataClient(
-                serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
-        try await store.download()
+        let (service, store) = try await bigPlan(folder)
         try await store.change(.update, "Plans('a')", "BigPlan", ["Title": "Mine", "Size": 5])
         try await service.delete("Plans('a')")
         try await service.change(.create, "Plans", "NamedPlan", ["ID": "a", "Title": "Theirs", "Nick": "n"])
