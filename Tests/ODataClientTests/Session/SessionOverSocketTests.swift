@@ -153,10 +153,12 @@ import Testing
 
     @Test(
         "A session does what transports do, with its retries, redirects and cookies switched off",
-        arguments: TransportCheck.all)
+        // Some move more than a hundred megabytes, and others wait for no longer than some seconds.
+        .serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
         let subject = TransportSubject { silence in
-            let transport = try NIOTransport(configuration: .init(readTimeout: silence))
+            // A busy machine may take longer than the default to connect.
+            let transport = try NIOTransport(configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
             let configuration = HTTPSession.Configuration(
                 redirects: .none, retry: .none, wholeTimeout: .seconds(600), cookies: nil)
             return try HTTPSession(transport, serviceRoot: "http://127.0.0.1/", configuration: configuration)
