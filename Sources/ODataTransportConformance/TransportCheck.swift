@@ -1,11 +1,13 @@
 /// One thing that every transport does, and how it is seen.
 ///
 /// ```swift
-/// @Test(arguments: TransportCheck.all)
+/// @Test(.serialized, arguments: TransportCheck.all)
 /// func conforms(check: TransportCheck) async throws {
 ///     try await check.run(on: TransportSubject { idle in try MyTransport(idleTimeout: idle) })
 /// }
 /// ```
+///
+/// Run one after the other: some move more than a hundred megabytes, and others wait for no longer than some seconds.
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// What is checked, as a sentence.
     public let name: String

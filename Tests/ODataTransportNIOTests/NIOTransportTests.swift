@@ -14,7 +14,6 @@ import Testing
         try NIOTransport(configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
     }
 
-    // Some move more than a hundred megabytes, and others wait for no longer than some seconds.
     @Test(.serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
         try await check.run(on: Self.subject)

@@ -24,7 +24,7 @@ import Testing
         URLSessionTransport(configuration: .init(timeout: silence))
     }
 
-    @Test(arguments: TransportCheck.all(for: abilities))
+    @Test(.serialized, arguments: TransportCheck.all(for: abilities))
     func conforms(check: TransportCheck) async throws {
         try await check.run(on: Self.subject)
     }

@@ -189,7 +189,7 @@ extension TransportCheck {
             }
         },
         TransportCheck("several megabytes go both ways unharmed") { subject in
-            // No two blocks are alike, and none begins where a chunk does.
+            // No two blocks are alike, and none but the first begins where a chunk of 16 or 64 KB does.
             let block = (0..<6007).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
             let bytes = (0..<1000).reduce(into: [UInt8]()) { bytes, number in
                 bytes += [UInt8(number / 256), UInt8(number % 256)]

@@ -153,7 +153,6 @@ import Testing
 
     @Test(
         "A session does what transports do, with its retries, redirects and cookies switched off",
-        // Some move more than a hundred megabytes, and others wait for no longer than some seconds.
         .serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
         let subject = TransportSubject { silence in

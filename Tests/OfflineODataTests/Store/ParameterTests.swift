@@ -1,9 +1,6 @@
 import Foundation
-import GRDB
 import ODataClient
-import ODataHTTP
 import ODataModel
-import ODataQuery
 import ODataService
 import ODataStore
 import OfflineOData
