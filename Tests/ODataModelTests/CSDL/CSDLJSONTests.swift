@@ -382,4 +382,28 @@ struct CSDLJSONTests {
         let xml = String(decoding: CSDLWriter.xml(model), as: UTF8.self)
         #expect(xml.contains("Permission/Read") && xml.contains("2026-11-21"))
     }
+
+    @Test("a type of Edm is known for what it is where its namespace is left out")
+    func typesWithoutNamespace() throws {
+        let model = try CSDLReader.read(
+            Array(
+                """
+                {"$Version":"4.01","S":{"Ids":{"$Kind":"Term","$Collection":true,"$Type":"Guid"},
+                  "T":{"$Kind":"ComplexType","Price":{"$Type":"Decimal"},"At":{"$Type":"DateTimeOffset"},
+                    "@S.Ids":[" 00000000-0000-0000-0000-000000000001"],
+                    "@S.As":{"$Cast":"5","$Type":"Int32"}}}}
+                """.utf8))
+        let type = try #require(model.structuredType(QualifiedName("S", "T")))
+        #expect(
+            type.annotations.annotation("S.Ids")?.value
+                == .collection([.constant(kind: "Guid", text: "00000000-0000-0000-0000-000000000001")]))
+        #expect(
+            type.annotations.annotation("S.As")?.value
+                == .dynamic(
+                    element: "Cast", attributes: ["Type": "Edm.Int32"],
+                    operands: [.constant(kind: "String", text: "5")]))
+        #expect(type.properties.map(\.facets.scale) == [.variable, nil])
+        #expect(type.properties.map(\.facets.precision) == [nil, 12])
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+    }
 }

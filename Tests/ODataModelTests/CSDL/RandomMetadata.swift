@@ -22,7 +22,7 @@ struct RandomMetadata {
     private mutating func type() -> String {
         chance(50)
             ? "\(prefix()).\(pick(["E", "F", "T", "En", "D"]))"
-            : "Edm."
+            : (chance(10) ? "" : "Edm.")
                 + pick([
                     "String", "Int64", "Boolean", "Decimal", "Double", "Guid", "Date", "DateTimeOffset", "Duration",
                     "Binary", "Stream", "Untyped", "PropertyPath", "AnnotationPath", "GeographyPoint",

@@ -304,8 +304,9 @@ struct CSDLJSONParser {
         if isUnicode != "true", isUnicode != "1" { try attribute(.unicode, node, "$Unicode") }
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
-        if type == "Edm.Decimal", tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
-        if PrimitiveType(rawValue: type)?.hasSeconds == true, tree.member(node, "$Precision") == nil {
+        let primitive = PrimitiveType(stated: type)
+        if primitive == .decimal, tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
+        if primitive?.hasSeconds == true, tree.member(node, "$Precision") == nil {
             content.attribute(.precision, "12")
         }
     }

@@ -164,9 +164,7 @@ extension CSDLBuilder {
         let group = targeted.group(name)
         var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
         if let text = document.attribute(node, .underlyingType) {
-            guard let underlying = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text),
-                underlying.isInteger
-            else {
+            guard let underlying = PrimitiveType(stated: text), underlying.isInteger else {
                 throw document.error(
                     .invalidAttribute("UnderlyingType", element: "EnumType", value: text), at: node,
                     expected: "an integer type")

@@ -271,7 +271,7 @@ struct CSDLBuilder {
                 case .enumType: type = .enumeration(name)
                 default:
                     let text = try required(node, .underlyingType, "a primitive type")
-                    guard let primitive = PrimitiveType(rawValue: text) ?? PrimitiveType(rawValue: "Edm." + text) else {
+                    guard let primitive = PrimitiveType(stated: text) else {
                         throw document.error(
                             .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: text), at: node,
                             expected: "a primitive type")

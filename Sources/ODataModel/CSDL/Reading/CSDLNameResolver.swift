@@ -58,9 +58,19 @@ struct CSDLNameResolver {
         return (.untyped(name), false)
     }
 
-    /// The name of a type with its alias replaced, whether or not the type is known.
-    func typeName(_ text: String) -> String { names.type(text) }
+    /// The full name of a type, whether or not the type is known.
+    func typeName(_ text: String) -> String {
+        let (type, isKnown) = type(text)
+        return isKnown ? type.description : names.type(text)
+    }
 
     /// A path with the aliases in its segments replaced.
     func path(_ text: String) -> String { names.path(text) }
+}
+
+extension PrimitiveType {
+    /// The type that metadata name; `Edm.` may be left out, as it is in CSDL 1.
+    init?(stated name: String) {
+        self.init(rawValue: name.utf8.contains(UInt8(ascii: ".")) ? name : "Edm." + name)
+    }
 }
