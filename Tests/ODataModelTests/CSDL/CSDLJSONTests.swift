@@ -406,4 +406,35 @@ struct CSDLJSONTests {
         #expect(type.properties.map(\.facets.precision) == [nil, 12])
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
+
+    @Test("Unicode is what a text is of, however the document says so")
+    func unicodeInWords() throws {
+        let model = try CSDLReader.read(
+            Array(
+                """
+                {"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","A":{"$Unicode":"True"},"B":{"$Unicode":"1"},
+                  "C":{"$Unicode":true},"D":{"$Unicode":"FALSE"},"E":{}}}}
+                """.utf8))
+        let type = try #require(model.structuredType(QualifiedName("S", "T")))
+        #expect(type.properties.map(\.facets.isUnicode) == [nil, nil, nil, false, nil])
+        #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
+    }
+
+    @Test("what XML says in other words than true and false is said in JSON's")
+    func booleansInWords() throws {
+        let model = try CSDLReader.read(
+            document(
+                """
+                <ComplexType Name='T'><Annotation Term='S.A' Bool='True'/><Annotation Term='S.B' Bool='0'/>
+                <Annotation Term='S.C'><Cast Type='Edm.String' Unicode='1'><Path>P</Path></Cast></Annotation></ComplexType>
+                """))
+        let type = try #require(CSDLReader.read(CSDLWriter.json(model)).structuredType(QualifiedName("S", "T")))
+        #expect(
+            type.annotations.map(\.value) == [
+                .constant(kind: "Bool", text: "true"), .constant(kind: "Bool", text: "false"),
+                .dynamic(
+                    element: "Cast", attributes: ["Type": "Edm.String", "Unicode": "true"],
+                    operands: [.path(kind: "Path", text: "P")]),
+            ])
+    }
 }

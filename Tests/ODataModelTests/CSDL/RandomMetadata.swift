@@ -62,7 +62,8 @@ struct RandomMetadata {
         switch type {
         case "Edm.Decimal" where chance(60):
             members.append(#""$Scale":\#(pick(["0", "2", #""variable""#, #""floating""#])),"$Precision":9"#)
-        case "Edm.String" where chance(40): members.append(pick([#""$MaxLength":5"#, #""$Unicode":false"#]))
+        case "Edm.String" where chance(40):
+            members.append(pick([#""$MaxLength":5"#, #""$Unicode":false"#, #""$Unicode":"True""#]))
         case "Edm.DateTimeOffset" where chance(40): members.append(#""$Precision":\#(pick(["0", "7"]))"#)
         case "Edm.GeographyPoint" where chance(40): members.append(#""$SRID":\#(pick(["0", "4326", #""variable""#]))"#)
         default: break

@@ -35,7 +35,7 @@ extension CSDLJSONOutput {
     /// Writes an expression (OData CSDL JSON 4.01, 14.3 and 14.4).
     private mutating func write(_ expression: AnnotationExpression, isOperand: Bool) {
         switch expression {
-        case .constant("Bool", let text): json.boolean(text == "true" || text == "1")
+        case .constant("Bool", let text): json.boolean(Bool(stated: text) == true)
         case .constant("Int", let text), .constant("Decimal", let text), .constant("Float", let text): number(text)
         case .constant("EnumMember", let text): write(enumMember: text, isOperand: isOperand)
         case .constant(_, let text): json.string(text)
@@ -99,7 +99,7 @@ extension CSDLJSONOutput {
                 number(text)
             case "Unicode":
                 json.key("$Unicode")
-                json.boolean(text == "true")
+                json.boolean(Bool(stated: text) == true)
             default: member("$" + name, text)
             }
         }

@@ -300,8 +300,8 @@ struct CSDLJSONParser {
         try attribute(.precision, node, "$Precision")
         try attribute(.scale, node, "$Scale")
         // That is what it means to leave it out.
-        let isUnicode = tree.member(node, "$Unicode").flatMap(tree.text)
-        if isUnicode != "true", isUnicode != "1" { try attribute(.unicode, node, "$Unicode") }
+        let isUnicode = tree.member(node, "$Unicode").flatMap(tree.text).flatMap(Bool.init(stated:))
+        if isUnicode != true { try attribute(.unicode, node, "$Unicode") }
         try attribute(.srid, node, "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         let primitive = PrimitiveType(stated: type)

@@ -366,13 +366,12 @@ struct CSDLBuilder {
     }
 
     mutating func flag(_ text: CSDLDocument.Text, _ name: CSDLName, _ node: Node) -> Bool? {
-        switch document.string(text) {
-        case "true", "1", "True", "TRUE": return true
-        case "false", "0", "False", "FALSE": return false
-        case let text:
+        let text = document.string(text)
+        guard let value = Bool(stated: text) else {
             warn("\(name.rawValue)=\"\(text)\" is neither true nor false and was ignored.", at: node)
             return nil
         }
+        return value
     }
 
     /// A type named by an attribute or element.
@@ -500,5 +499,16 @@ extension CSDLDocument {
             return string(attribute.value)
         }
         return nil
+    }
+}
+
+extension Bool {
+    /// The value that metadata state: `true` and `1`, `false` and `0`, and what tools write that know words alone.
+    init?(stated text: String) {
+        switch text {
+        case "true", "1", "True", "TRUE": self = true
+        case "false", "0", "False", "FALSE": self = false
+        default: return nil
+        }
     }
 }
