@@ -38,9 +38,9 @@
         }
     }
 
-    /// Writes a body into one end of a pair of streams, on a thread of its own since writing waits.
+    /// Writes a body into one end of a pair of streams, in a task of its own since writing waits.
     ///
-    /// `@unchecked Sendable`: the stream is touched by that thread alone once `start()` has been called.
+    /// `@unchecked Sendable`: the stream is touched by that task alone once `start()` has been called.
     private final class BodyPump: @unchecked Sendable {
         private let body: ByteStream
         private let output: OutputStream

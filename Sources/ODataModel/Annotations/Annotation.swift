@@ -71,7 +71,7 @@ public indirect enum AnnotationExpression: Hashable, Sendable {
 
     /// The value of a boolean constant.
     public var boolean: Bool? {
-        if case .constant("Bool", let text) = self { text == "true" || text == "1" } else { nil }
+        if case .constant("Bool", let text) = self { Bool(stated: text) == true } else { nil }
     }
 }
 

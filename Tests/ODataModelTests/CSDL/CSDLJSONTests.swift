@@ -428,6 +428,8 @@ struct CSDLJSONTests {
                 <ComplexType Name='T'><Annotation Term='S.A' Bool='True'/><Annotation Term='S.B' Bool='0'/>
                 <Annotation Term='S.C'><Cast Type='Edm.String' Unicode='1'><Path>P</Path></Cast></Annotation></ComplexType>
                 """))
+        let stated = try #require(model.structuredType(QualifiedName("S", "T")))
+        #expect(stated.annotations.map { $0.value?.boolean } == [true, false, nil])
         let type = try #require(CSDLReader.read(CSDLWriter.json(model)).structuredType(QualifiedName("S", "T")))
         #expect(
             type.annotations.map(\.value) == [
