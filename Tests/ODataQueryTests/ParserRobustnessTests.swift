@@ -155,7 +155,8 @@ struct ParserRobustnessTests {
     @Test(
         "What comes to a limit comes to no more of it as it is printed",
         arguments: [
-            "A/1", "A/1/B", "NS.T/1", "A/NS.T/1/B", "A/any/1", "A(1)", "A/B(1)", "A/NS.T(1)", "A/NS.F(p=1)/B",
+            "A/1", "A/1/B", "NS.T/1", "A/NS.T/1/B", "A/any/1", "A/aggregate/1", "aggregate/1", "A(1)", "A/B(1)",
+            "A/NS.T(1)", "A/NS.F(p=1)/B",
             "A in [1,2]", "A in (1,2)", "A/f(p=\"s\")", "f(\"s\")", "NS.f(\"s\")", "- A", "-(1)", "not A eq B",
             "A add (B add C)", "A eq B eq C eq D", "case(A eq 10:15,true:0)", "case(A eq 10:(15),true:0)",
             "A/$count($filter=B/1 eq 1)", "A/any(x:x/B/1 eq 1)", "A/$filter(B/1 eq 1)/C", "A/aggregate(B/1 with max)",

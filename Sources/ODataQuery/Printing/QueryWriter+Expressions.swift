@@ -178,7 +178,8 @@ extension QueryWriter {
     private func mustBeSegment(_ value: Literal, behind steps: ArraySlice<PathStep>) -> Bool {
         switch steps.last {
         case .call?, .filter?, nil: return false
-        case .name(let name)? where steps.count > 1 && ["any", "all"].contains(name.text.lowercased()): break
+        case .name(let name)? where steps.count > 1 && ["any", "all", "aggregate"].contains(name.text.lowercased()):
+            break
         case .name(let name)? where steps.count > 1 && name.text.utf8.first != UInt8(ascii: "@"): return false
         default: break
         }
