@@ -168,6 +168,9 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var former: FormerRequest?
     /// The conflict for which it was refused the last time.
     var conflict: QueuedRequest.Failure.Conflict?
+    /// The ETag of what the service was found to have before the request was sent, which has none of its own: what guards it,
+    /// also when it is sent again.
+    var foundETag: String?
 
     /// Two rows that the navigation property relates.
     struct Related: Codable, Hashable, Sendable {
@@ -181,6 +184,7 @@ struct RequestDetail: Codable, Hashable, Sendable {
         rest.parentRow = nil
         rest.container = nil
         rest.conflict = nil
+        rest.foundETag = nil
         return rest == RequestDetail()
     }
 }

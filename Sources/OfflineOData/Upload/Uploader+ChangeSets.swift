@@ -29,11 +29,13 @@ extension Uploader {
             return try await archive(
                 changeSet: requests, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
-        guard let marked = try await mark(requests) else { return .postponed }
+        guard let marked = try await mark(requests, found: Self.etags(of: seen, guarding: requests)) else {
+            return .postponed
+        }
         var batch = ODataRequest(.create, ODataURL(path: ResourcePath([.batch])))
         let sending: Sending
         do {
-            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, seen: seen, way)
+            let (items, mentions) = try await items(for: marked, isRepeatable: isRepeatable, way)
             let isKnown = try await database.read { try ServiceKnowledge.hasBind(model: mapping.model, in: $0) }
             let hasReferences = mentions.contains(.inBody)
             let bindings = hasReferences ? isKnown.map { $0 ? Bindings.known : .refused } ?? .unknown : .none
@@ -152,13 +154,28 @@ extension Uploader {
 
     // MARK: Requests
 
+    /// The ETags of entities as the service had them before, by the numbers of the first changes of each, where those have none.
+    private static func etags(
+        of seen: [RowReference: Entity], guarding requests: [QueuedRequest]
+    ) -> [Int64: String] {
+        var etags: [Int64: String] = [:]
+        var guarded: Set<RowReference> = []
+        for request in requests {
+            guard let row = request.touchedRow, !guarded.contains(row) else { continue }
+            if request.etag == nil, request.kind == .update || request.kind == .delete {
+                etags[request.id] = seen[row]?.control.etag
+            }
+            if (request.etag ?? etags[request.id]) != nil { guarded.insert(row) }
+        }
+        return etags
+    }
+
     /// The requests as the service gets them. What an earlier one of them creates under a key that only the service
     /// will give is named by its content id (rule 5).
     ///
-    /// - Parameter seen: the entities as the service had them before, where it was asked.
     /// - Returns: the requests, and where they name what others create.
     private func items(
-        for requests: [QueuedRequest], isRepeatable: Bool?, seen: [RowReference: Entity], _ way: Way
+        for requests: [QueuedRequest], isRepeatable: Bool?, _ way: Way
     ) async throws -> ([BatchItem], mentions: Set<ChangeSetReferences.Mention>) {
         var created: [ChangeSetReferences.Created] = []
         var items: [BatchItem] = []
@@ -191,9 +208,6 @@ extension Uploader {
             // was made of the same version. Else the set meets the conflict that there is.
             var isGuarded = request.isOfRow ? created.contains { $0.isOfRow(of: request) } : false
             if let row = request.touchedRow {
-                if touched[row] == nil, message.ifMatch == nil, request.kind == .update || request.kind == .delete {
-                    message.ifMatch = seen[row]?.control.etag
-                }
                 if let guardedBy = touched[row], guardedBy == message.ifMatch ?? guardedBy {
                     message.ifMatch = nil
                     isGuarded = true
@@ -379,14 +393,9 @@ extension Uploader {
             let untried = try await untriedWholes(of: requests, error, way)
             if !untried.isEmpty {
                 // The service may know whole entities only, of some sets. That is kept once it has taken them.
-                try await write { database in
-                    for request in requests {
-                        try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
-                    }
-                }
                 var whole = way
                 whole.puts.formUnion(untried)
-                return try await send(changeSet: requests.map(\.asPending), whole)
+                return try await send(changeSet: wasSent ? requests : requests.map(\.asPending), whole)
             }
             guard error.status == 501, bindings != .none else { fallthrough }
             // What else it may not know are references in bodies.
@@ -519,7 +528,7 @@ extension Uploader {
     private func conflicts(in requests: [QueuedRequest], _ error: ODataError) async throws -> [Int64: Conflict] {
         var conflicts: [Int64: Conflict] = [:]
         for request in requests where [QueuedRequest.Kind.update, .delete, .call].contains(request.kind) {
-            guard let etag = request.etag else { continue }
+            guard let etag = request.guardingETag else { continue }
             let theirs: Entity?
             do {
                 theirs = try await current(request, request.key)

@@ -172,11 +172,13 @@ struct Uploader: Sendable {
             guard let refusal = refusal(error, of: request) else { throw error }
             return try await archive(request, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
         }
-        guard let marked = try await mark([request])?.first else { return .postponed }
+        let found = request.isOfRow ? way.etag ?? seen?.control.etag : nil
+        guard let marked = try await mark([request], found: found.map { [request.id: $0] } ?? [:])?.first else {
+            return .postponed
+        }
         let message: ODataRequest
         do {
-            message = try await self.message(
-                for: marked, isRepeatable: isRepeatable, way, etag: way.etag ?? seen?.control.etag)
+            message = try await self.message(for: marked, isRepeatable: isRepeatable, way)
         } catch {
             guard let refusal = refusal(error, of: marked) else {
                 // Nothing has left yet.
@@ -249,8 +251,10 @@ struct Uploader: Sendable {
 
     /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
     ///
+    /// - Parameter etags: those of what the service was found to have, by the numbers of the requests that have none of their
+    ///   own. A repeat is guarded by what the first sending was: that may never have arrived, and others have been there since.
     /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
-    func mark(_ requests: [QueuedRequest]) async throws -> [QueuedRequest]? {
+    func mark(_ requests: [QueuedRequest], found etags: [Int64: String]) async throws -> [QueuedRequest]? {
         // It may have to be fetched first, and what ends meanwhile must not leave a doubt about what never left.
         _ = try await remote.model
         let id = environment.newGuid().description
@@ -263,6 +267,10 @@ struct Uploader: Sendable {
             guard count == requests.count else { return nil }
             return try requests.compactMap { request in
                 try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
+                let etag = etags[request.id] ?? (request.mayHaveActed ? request.detail.foundETag : nil)
+                if etag != request.detail.foundETag {
+                    try outcomes.queue.setFoundETag(etag, of: request.id, in: database)
+                }
                 return try outcomes.queue.request(request.id, in: database)
             }
         }
@@ -270,12 +278,10 @@ struct Uploader: Sendable {
 
     /// The request as the service gets it.
     ///
-    /// - Parameters:
-    ///   - etag: the ETag of the version that the service has, where the request knows none.
-    ///   - merges: whether a change of single properties may be put into the whole entity that the service has, where it takes
-    ///     nothing else.
+    /// - Parameter merges: whether a change of single properties may be put into the whole entity that the service has, where
+    ///   it takes nothing else.
     func message(
-        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, etag: String? = nil, merges: Bool = true
+        for request: QueuedRequest, isRepeatable: Bool?, _ way: Way, merges: Bool = true
     ) async throws -> ODataRequest {
         if var message = try await requestBesideRows(request) {
             if way.takesAnyVersion, request.kind.isRelation { message.ifMatch = "*" }
@@ -296,16 +302,16 @@ struct Uploader: Sendable {
         case .update:
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
-            message.ifMatch = request.etag ?? etag
+            message.ifMatch = request.guardingETag
             if merges, try await putsWhole(request, way), let theirs = try await current(request, request.key) {
                 // The whole entity with what was changed: what is not loaded here must not be lost there.
                 message.method = .replace
                 message.body = .entity(theirs.merging(changes))
-                message.ifMatch = request.etag ?? etag ?? theirs.control.etag
+                message.ifMatch = request.guardingETag ?? theirs.control.etag
             }
         case .delete:
             message = ODataRequest(.delete, try await url(of: request))
-            message.ifMatch = request.etag ?? etag
+            message.ifMatch = request.guardingETag
         }
         return try await completed(message, request, isRepeatable)
     }
@@ -495,13 +501,12 @@ struct Uploader: Sendable {
             return .accepted
         case 405 where request.kind == .update, 501 where request.kind == .update:
             guard attempt.method == .update, !way.puts.contains(request.entitySet) else { fallthrough }
-            // The service may take whole entities only, of this set. That is kept once it has taken one.
-            try await write {
-                try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: $0)
-            }
+            // The service may take whole entities only, of this set. That is kept once it has taken one: a first one whose answer
+            // did not come may have acted, and is known as any other repeat.
+            try await noteRefusal(of: [request], wasSent: wasSent)
             var whole = way
             whole.puts.insert(request.entitySet)
-            return try await send(request.asPending, whole)
+            return try await send(wasSent ? request : request.asPending, whole)
         case 400 where request.kind == .link, 409 where request.kind == .link:
             try await noteRefusal(of: [request], wasSent: wasSent)
             guard try await isLinked(request) else { fallthrough }
@@ -609,6 +614,9 @@ extension Entity {
 }
 
 extension QueuedRequest {
+    /// The ETag that it is sent with: of what it was made of, else of what the service was found to have before.
+    var guardingETag: String? { etag ?? detail.foundETag }
+
     /// Whether an entity has what the request sent.
     func isShown(by theirs: Entity) -> Bool {
         !isOfRow || kind == .delete || theirs.matches(changes.only(where: { !omitted.contains($0) }))

@@ -170,6 +170,15 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
+    /// Sets the ETag of what the service was found to have before a request that has none of its own is sent.
+    func setFoundETag(_ etag: String?, of id: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue
+                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('foundETag', ?)), '{}') WHERE id = ?
+                """, arguments: [etag, id])
+    }
+
     /// Sets the ETag of the calls of actions that are bound to a row.
     func setETag(_ etag: String?, ofCallsBoundTo row: RowReference, in database: Database) throws {
         // No entity set and no row of their own: an index has them together.
