@@ -283,7 +283,8 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", argumentParser], path: "Tests/simulate",
             swiftSettings: settings),
-        .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "ODataHTTP", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [

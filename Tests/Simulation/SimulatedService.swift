@@ -152,8 +152,11 @@ actor SimulatedService {
             let table = String(path[..<open].drop { $0 == "/" })
             guard ["Places", "Tasks", "Steps"].contains(table) else { return nil }
             let key = path[path.index(after: open)..<close].replacingOccurrences(of: "'", with: "")
+            // What is gone tells nothing any more; what acted on it does.
             let born = try await others.read {
-                try String.fetchOne($0, sql: "SELECT Born FROM \(table) WHERE Id = ?", arguments: [key])
+                try String.fetchOne(
+                    $0, sql: "SELECT Born FROM Acts WHERE Place = ? AND RowKey = ? ORDER BY rowid DESC LIMIT 1",
+                    arguments: [table, key])
             }
             return born.map { Ledger.deletion(of: $0) }
         default: return nil
