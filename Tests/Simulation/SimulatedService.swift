@@ -115,7 +115,7 @@ actor SimulatedService {
 
     /// Answers a message.
     func answer(_ message: Message) async throws -> Answer {
-        // Once it has acted, nothing tells any more which rows were deleted.
+        // Before it acts: what it makes may have the keys of what it deletes.
         let marks = message.parts.isBatch ? try await marks(of: message) : []
         let (response, stream) = await handler.handle(message.request, ByteStream(message.body))
         var bytes: [UInt8] = []
