@@ -35,9 +35,9 @@ extension EncryptedDatabase {
         }
     }
 
-    /// Creates a database whose random parts are given; test vectors need that.
+    /// Creates a database whose random parts and version are given; tests need that.
     static func create(
-        at path: String, dataKey: EncryptionKey, fileIdentity: [UInt8],
+        at path: String, dataKey: EncryptionKey, fileIdentity: [UInt8], version: FormatVersion = .latest,
         adding slot: (inout KeyBlock, EncryptionKey) throws(SecretError) -> Void
     ) throws(EncryptedDatabaseError) {
         try register()
@@ -45,9 +45,9 @@ extension EncryptedDatabase {
         for name in [path, path + "-wal", path + "-journal"] where exists(name) {
             throw .alreadyExists(path: name)
         }
-        var block = KeyBlock(fileIdentity: fileIdentity)
+        var block = KeyBlock(fileIdentity: fileIdentity, version: version)
         try translating(path) { () throws(SecretError) in try slot(&block, dataKey) }
-        let cipher = PageCipher(dataKey: dataKey, fileIdentity: fileIdentity)
+        let cipher = PageCipher(dataKey: dataKey, fileIdentity: fileIdentity, version: version)
 
         let temporary = path + ".new-" + String(UInt64.random(in: .min ... .max), radix: 36)
         try write(block.bytes, toNewFile: temporary)
@@ -110,9 +110,14 @@ extension EncryptedDatabase {
                 throw .sqlite(path: path, operation: "creating", code: SQLITE_CANTOPEN)
             }
         }
+        syncFolder(of: path)
+    }
+
+    /// Makes the name of a file durable.
+    static func syncFolder(of path: String) {
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        // A file system that cannot sync a folder does not fail the creation: SQLite does the same.
+        // A file system that cannot sync a folder fails nothing: SQLite does the same.
         fsync(folder)
         close(folder)
     }

@@ -23,7 +23,8 @@ extension EncryptedDatabase {
         let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
         // A page of which a part is there does not count: who writes behind it takes its place for a gap.
         let there = Int(max(0, try file.size() - Int64(FileFormat.keyBlockSize))) / FileFormat.pageSize
-        guard pageCount > there, let log = LogReader(path: path + "-wal", cipher: cipher),
+        let version = (try? file.read())?.version ?? cipher.version
+        guard pageCount > there, let log = LogReader(path: path + "-wal", cipher: cipher, version: version),
             let recovered = log.recovered, recovered.pageCount > there
         else { return 0 }
         return ((there + 1)...recovered.pageCount).count {

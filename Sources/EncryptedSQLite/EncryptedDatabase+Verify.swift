@@ -31,7 +31,11 @@ extension EncryptedDatabase {
             /// The header of the write-ahead log.
             case logHeader = "header of the log"
             /// A frame of the write-ahead log. A write that a crash cut short looks like this too, at the end of the log.
+            ///
+            /// The first one is where SQLite ends the log when it recovers it: the transactions behind are lost to it.
             case logFrame = "frame of the log"
+            /// The end of the write-ahead log: the index of it in shared memory says that more was committed.
+            case newestCommits = "newest commits of the log"
             /// The header of a rollback journal.
             case journalHeader = "header of the journal"
             /// A record of a rollback journal. A write that a crash cut short looks like this too, at its end.
@@ -41,9 +45,28 @@ extension EncryptedDatabase {
         /// What is damaged, and where.
         public var description: String {
             let place = "\(path), byte \(offset)"
+            if expected == .newestCommits { return "\(place): the \(expected.rawValue) are missing" }
             guard expected == .rest else { return "\(place): not a \(expected.rawValue) as it was written" }
             let missing = missingPages == 1 ? "1 page is missing" : "\(missingPages) pages are missing"
             return "\(place): the file ends here, and \(missing)"
+        }
+    }
+
+    /// What reading a whole database has found.
+    public struct Verification: Hashable, Sendable {
+        /// Every damaged place, in the order of files and offsets; empty when all is well.
+        public internal(set) var damages: [Damage] = []
+        /// The byte of the log at which a transaction begins that has no end; nil without one.
+        ///
+        /// A transaction that is under way looks like this, and one that was rolled back or that a crash has ended. So does
+        /// the newest transaction if a power failure took its end.
+        public internal(set) var unfinishedTransaction: Int64?
+
+        /// One sentence on the unfinished transaction.
+        public var note: String? {
+            unfinishedTransaction.map {
+                "The log ends with a transaction that was not committed (byte \($0)). Opening the database removes it."
+            }
         }
     }
 
@@ -52,6 +75,9 @@ extension EncryptedDatabase {
     ///
     /// Nothing is written. Whether the content makes sense is another question, which `PRAGMA integrity_check` answers.
     /// Connections may work meanwhile; what one writes just then can seem damaged.
+    ///
+    /// The loss of the newest transactions as a whole cannot be found after a power failure: the log then looks as if they had
+    /// not been committed. As long as the index of the log is there (`-shm`), it is.
     ///
     /// - Parameter path: The database file.
     /// - Returns: Every damaged place, in the order of files and offsets; empty when all is well.
@@ -64,10 +90,10 @@ extension EncryptedDatabase {
         let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
         let block = try file.read()
         guard block.fileIdentity == cipher.fileIdentity else { throw .wrongKey(path: path) }
-        return try damages(of: file, at: path, block, cipher)
+        return try verification(of: file, at: path, block, cipher).damages
     }
 
-    /// The same of a database that need not be unlocked, nor is so afterwards.
+    /// The damaged places of a database that need not be unlocked, nor is so afterwards.
     ///
     /// With the key, also a key block is read that is damaged where its bytes follow from the format; that is then a damage
     /// like others.
@@ -76,27 +102,40 @@ extension EncryptedDatabase {
     ///   - path: The database file.
     ///   - source: Its key or passphrase.
     /// - Returns: Every damaged place, in the order of files and offsets; empty when all is well.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, `unsupportedFormat` and `damagedKeyBlock` only
-    ///   where the key opens nothing.
+    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:upgradesFormat:)`` throws, `unsupportedFormat` and
+    ///   `damagedKeyBlock` only where the key opens nothing.
     public static func verify(at path: String, with source: KeySource) throws(EncryptedDatabaseError) -> [Damage] {
+        try verification(at: path, with: source).damages
+    }
+
+    /// The same as ``verify(at:with:)``, with what is no damage but worth a note.
+    ///
+    /// - Parameters:
+    ///   - path: The database file.
+    ///   - source: Its key or passphrase.
+    /// - Throws: ``EncryptedDatabaseError``: as ``verify(at:with:)``.
+    public static func verification(
+        at path: String, with source: KeySource
+    ) throws(EncryptedDatabaseError) -> Verification {
         try register()
         let path = try canonical(path)
         let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
         let (block, dataKey) = try file.opened(with: source)
-        return try damages(of: file, at: path, block, PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity))
+        let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
+        return try verification(of: file, at: path, block, cipher)
     }
 
-    private static func damages(
+    private static func verification(
         of file: KeyBlockFile, at path: String, _ block: KeyBlock, _ cipher: PageCipher
-    ) throws(EncryptedDatabaseError) -> [Damage] {
+    ) throws(EncryptedDatabaseError) -> Verification {
         var damages: [Damage] = []
-        if try block.bytes != file.content(at: 0, count: FileFormat.keyBlockSize) {
+        if try !block.isWritten(as: file.content(at: 0, count: FileFormat.keyBlockSize)) {
             damages.append(Damage(path: path, offset: 0, expected: .keyBlock))
         }
         let sealer = cipher.sealer(for: .main)
         let size = try file.size()
         for offset in stride(from: Int64(FileFormat.keyBlockSize), to: size, by: FileFormat.pageSize) {
-            let place = PageCipher.Place(kind: .main, offset: offset - Int64(FileFormat.keyBlockSize))
+            let place = PageCipher.Place.main(offset - Int64(FileFormat.keyBlockSize))
             guard size - offset >= Int64(FileFormat.pageSize),
                 sealer.opens(try file.content(at: offset, count: FileFormat.pageSize)[...], at: place, of: cipher)
             else {
@@ -104,12 +143,16 @@ extension EncryptedDatabase {
                 continue
             }
         }
-        let log = LogReader(path: path + "-wal", cipher: cipher)
+        // The index before the log: what that says must be there by then.
+        let index = LogIndex.state(in: OpenDatabases.shared.beginningOfIndex(of: path, count: 136) ?? [])
+        let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
         // A journal that is played back makes the file as long as it was.
         if FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
             damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
         }
-        return damages + logDamages(path + "-wal", log) + journalDamages(path + "-journal", cipher)
+        damages += logDamages(path + "-wal", log, index)
+        damages += journalDamages(path + "-journal", cipher, block.version)
+        return Verification(damages: damages, unfinishedTransaction: log?.unfinishedTransaction.map(Int64.init))
     }
 
     /// How many pages at the end are neither in the file nor in the log; nil where none is, or the first page tells nothing.
@@ -125,15 +168,25 @@ extension EncryptedDatabase {
         return missing > (log?.unusableCount ?? 0) ? missing : nil
     }
 
-    private static func logDamages(_ path: String, _ reader: LogReader?) -> [Damage] {
+    private static func logDamages(
+        _ path: String, _ reader: LogReader?, _ index: (salts: UInt64, frameCount: Int)?
+    ) -> [Damage] {
         guard let reader else { return [] }
         guard reader.headerIsWhole else { return [Damage(path: path, offset: 0, expected: .logHeader)] }
-        return reader.damagedFrames.map { Damage(path: path, offset: Int64($0), expected: .logFrame) }
+        let frames = reader.damagedFrames.map { Damage(path: path, offset: Int64($0), expected: .logFrame) }
+        // A frame that is named tells already where the log ends.
+        guard frames.isEmpty, let index, index.salts == reader.salts, index.frameCount > reader.recoveredCount else {
+            return frames
+        }
+        let end = FileFormat.frameOffset(reader.recoveredCount + 1)
+        return [Damage(path: path, offset: end, expected: .newestCommits)]
     }
 
-    private static func journalDamages(_ path: String, _ cipher: PageCipher) -> [Damage] {
+    private static func journalDamages(
+        _ path: String, _ cipher: PageCipher, _ version: FormatVersion
+    ) -> [Damage] {
         guard let content = FileContent.bytes(of: path) else { return [] }
-        let reader = JournalReader(content: content, cipher: cipher)
+        let reader = JournalReader(content: content, cipher: cipher, version: version)
         return reader.firstDamage.map { [Damage(path: path, offset: Int64($0.offset), expected: $0.expected)] } ?? []
     }
 }

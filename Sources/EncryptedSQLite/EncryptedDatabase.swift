@@ -21,6 +21,9 @@ public enum EncryptedDatabase {
     /// The page size of every encrypted database, in bytes.
     public static let pageSize = FileFormat.pageSize
 
+    /// The version of the file format that new databases have, and the latest one that is read.
+    package static let latestFormat = FormatVersion.latest.rawValue
+
     /// Registers the VFS with SQLite. The other functions do it too; calling it twice does no harm.
     ///
     /// - Throws: ``EncryptedDatabaseError/unavailable(code:)``.
@@ -39,20 +42,39 @@ public enum EncryptedDatabase {
 
     /// Unlocks a database for this process: connections can be opened until ``lock(at:)``.
     ///
-    /// Nothing is written, whatever the key. A passphrase costs one derivation per process.
+    /// A passphrase costs one derivation per process. A wrong key writes nothing.
+    ///
+    /// A database of format 1, which release 0.1.0 made, is brought to format 2 if no connection has it open, in this process
+    /// or another; else it is used as it is, and the next unlocking tries again. Release 0.1.0 refuses it afterwards, and there
+    /// is no way back but a copy. See <doc:Format>.
     ///
     /// - Parameters:
     ///   - path: The database file.
     ///   - source: Its key or passphrase.
+    ///   - upgradesFormat: Whether an older format is brought up to date; if not, nothing is written at all.
     /// - Throws: ``EncryptedDatabaseError``: `notFound`, `plainDatabase`, `notADatabase`,
     ///   `unsupportedFormat`, `damagedKeyBlock`, `wrongKey`, `wrongKindOfKey`, `secret`, `sqlite`.
-    public static func unlock(at path: String, with source: KeySource) throws(EncryptedDatabaseError) {
+    public static func unlock(
+        at path: String, with source: KeySource, upgradesFormat: Bool = true
+    ) throws(EncryptedDatabaseError) {
         try register()
         let path = try canonical(path)
-        let block = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY).read()
+        var block = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY).read()
         let dataKey = try translating(path) { () throws(SecretError) in try block.dataKey(with: source) }
-        KeyRegistry.shared.register(
-            PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity), forPath: path)
+        func remember() {
+            let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
+            KeyRegistry.shared.register(cipher, forPath: path)
+        }
+        remember()
+        guard upgradesFormat else { return }
+        do throws(EncryptedDatabaseError) {
+            guard let upgraded = try FormatUpgrade(path: path, source: source).run(block, dataKey) else { return }
+            block = upgraded
+            remember()
+        } catch {
+            KeyRegistry.shared.forget(path: path)
+            throw error
+        }
     }
 
     /// Forgets the key of a database. Connections that are open go on; new ones are refused.
@@ -122,7 +144,7 @@ public enum EncryptedDatabase {
     ///   - old: The key or passphrase that opens it now.
     ///   - new: The one that shall.
     ///   - derivation: The cost if `new` is a passphrase.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:)`` throws, and `busy`: the old key opens the database as
+    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:upgradesFormat:)`` throws, and `busy`: the old key opens the database as
     ///   before. Only after `keyInDoubt`, where the disk failed twice, nobody can tell which of the two does.
     public static func rekey(
         at path: String, from old: KeySource, to new: KeySource, derivation: ScryptParameters = .standard

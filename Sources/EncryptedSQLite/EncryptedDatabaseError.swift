@@ -13,7 +13,7 @@ public enum EncryptedDatabaseError: Error, Equatable, Sendable {
     case plainDatabase(path: String)
     /// The file is neither an encrypted database nor a plain one.
     case notADatabase(path: String)
-    /// The file was written by a later format than 1.
+    /// The file was written by a later format than 2.
     case unsupportedFormat(path: String, version: Int)
     /// The file begins like an encrypted database, but neither key slot is whole.
     case damagedKeyBlock(path: String)
@@ -44,7 +44,7 @@ extension EncryptedDatabaseError: CustomStringConvertible {
         case .plainDatabase(let path): "\(path) is a SQLite database, but not encrypted"
         case .notADatabase(let path): "\(path) is not an encrypted database"
         case .unsupportedFormat(let path, let version):
-            "\(path) has format \(version); this version reads format \(FileFormat.version)"
+            "\(path) has format \(version); this version reads formats up to \(FormatVersion.latest.rawValue)"
         case .damagedKeyBlock(let path): "the key block of \(path) is damaged"
         case .wrongKey(let path): "the key does not open \(path)"
         case .wrongKindOfKey(let path, let expected): "\(path) is opened by a \(expected.rawValue)"

@@ -39,7 +39,7 @@ def open_envelope(envelope, context, key):
 def read_key_block(block, key):
     assert block[:16] == b"Outpost SQLite\r\n"
     version, page_size, reserved = struct.unpack(">HHB", block[16:21])
-    assert (version, page_size, reserved) == (1, 4096, 28)
+    assert version in (1, 2) and (page_size, reserved) == (4096, 28)
     header = block[:512]
     slots = []
     for offset in (1024, 3072):
@@ -49,24 +49,31 @@ def read_key_block(block, key):
             if sequence > 0:
                 slots.append((sequence, slot[16 : 16 + length]))
     sequence, envelope = max(slots)
-    return block[24:40], open_envelope(envelope, header + struct.pack(">Q", sequence), key)
+    return block[24:40], open_envelope(envelope, header + struct.pack(">Q", sequence), key), version
 
 
 class Decoder:
-    def __init__(self, identity, data_key):
-        self.identity = identity
-        kinds = {1: b"main", 2: b"wal", 3: b"journal"}
-        self.keys = {
-            kind: AESGCM(hkdf(data_key, identity, b"outpost sqlite 1 " + name)) for kind, name in kinds.items()
-        }
-        self.mask_key = hkdf(data_key, identity, b"outpost sqlite 1 mask")
+    def __init__(self, identity, data_key, version):
+        self.identity, self.version = identity, version
 
-    def page(self, sealed, kind, offset, number=0):
-        data = self.identity + bytes([kind, 0, 0, 0]) + struct.pack(">IQ", number, offset)
+        def key(version, purpose):
+            return hkdf(data_key, identity, b"outpost sqlite %d " % version + purpose)
+
+        self.keys = {
+            1: AESGCM(key(1, b"main")), 2: AESGCM(key(version, b"wal")), 3: AESGCM(key(version, b"journal"))
+        }
+        self.mask_key = key(version, b"mask")
+
+    def page(self, sealed, kind, offset, number=0, context=bytes(8), commit=0):
+        if kind == 1 or self.version == 1:
+            data = self.identity + bytes([kind, 0, 0, 0]) + struct.pack(">IQ", number if kind == 3 else 0, offset)
+        else:
+            data = self.identity + bytes([kind, 2, 0, 0]) + struct.pack(">IQ8sII", number, offset, context, commit, 0)
         return self.keys[kind].decrypt(sealed[:12], sealed[12:], data) + bytes(28)
 
-    def unmask(self, checksum, *words):
-        mask = hmac.new(self.mask_key, struct.pack(">4Q", *words), hashlib.sha256).digest()
+    def unmask(self, checksum, words, nonce=bytes(12)):
+        text = struct.pack(">4Q", *words) + (b"" if self.version == 1 else nonce)
+        mask = hmac.new(self.mask_key, text, hashlib.sha256).digest()
         return bytes(a ^ b for a, b in zip(checksum, mask))
 
     def database(self, content):
@@ -74,17 +81,19 @@ class Decoder:
         return b"".join(self.page(content[at : at + 4096], 1, at - 4096) for at in pages)
 
     def log(self, content):
-        salts = struct.unpack(">Q", content[16:24])[0]
-        plain = content[:24] + self.unmask(content[24:32], 4 << 56, 0, salts, 0)
+        salts = content[16:24]
+        number_of_salts = struct.unpack(">Q", salts)[0]
+        plain = content[:24] + self.unmask(content[24:32], (4 << 56, 0, number_of_salts, 0))
         at = 32
         while at + 24 + 4096 <= len(content):
-            header = content[at : at + 24]
-            number, salts = struct.unpack(">QQ", header[:16])
+            header, sealed = content[at : at + 24], content[at + 24 : at + 24 + 4096]
+            number, commit = struct.unpack(">II", header[:8])
+            words = (2 << 56, at) + struct.unpack(">QQ", header[8:16] + header[:8])
             try:
-                page = self.page(content[at + 24 : at + 24 + 4096], 2, at + 24)
+                page = self.page(sealed, 2, at + 24, number, salts, commit)
             except Exception:
                 break  # the end of the log
-            plain += header[:16] + self.unmask(header[16:], 2 << 56, at, salts, number) + page
+            plain += header[:16] + self.unmask(header[16:], words, sealed[:12]) + page
             at += 24 + 4096
         return plain
 
@@ -93,18 +102,23 @@ class Decoder:
         while content[at : at + 8] == b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7":
             # A header of SQLite's, with the number of records behind it; each begins at a multiple of 512.
             fields = struct.unpack(">QQ", content[at + 12 : at + 28])
-            if any(self.unmask(content[at + 28 : at + 36], 5 << 56, at, *fields)):
+            if any(self.unmask(content[at + 28 : at + 36], (5 << 56, at) + fields)):
                 break  # not the header that was written
             plain += content[at : at + 28] + bytes(8) + content[at + 36 : at + 512]
             records = struct.unpack(">I", content[at + 8 : at + 12])[0]
+            segment = content[at + 12 : at + 20]
             at += 512
             for _ in range(records):
                 number = struct.unpack(">I", content[at : at + 4])[0]
                 sealed = content[at + 4 : at + 4 + 4096]
-                page = self.page(sealed, 3, at + 4, number)
-                first, last = struct.unpack(">QI", sealed[:12])
+                page = self.page(sealed, 3, at + 4, number, segment)
                 sum_at = at + 4 + 4096
-                checksum = self.unmask(content[sum_at : sum_at + 4], 3 << 56, sum_at, first, last << 32)
+                if self.version == 1:
+                    first, last = struct.unpack(">QI", sealed[:12])
+                    words = (3 << 56, sum_at, first, last << 32)
+                else:
+                    words = (3 << 56, sum_at, struct.unpack(">Q", segment)[0], number << 32)
+                checksum = self.unmask(content[sum_at : sum_at + 4], words, sealed[:12])
                 plain += content[at : at + 4] + page + checksum
                 at = sum_at + 4
             gap = -at % 512

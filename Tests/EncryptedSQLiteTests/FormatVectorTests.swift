@@ -20,43 +20,160 @@ struct FormatVectorTests {
 
     private func digest(_ bytes: some Sequence<UInt8>) -> String { hexadecimal(SHA256.hash(data: Array(bytes))) }
 
-    @Test("The key block of known key, data key, identity, salt and nonce")
-    func keyBlock() throws {
+    @Test(
+        "The key block of known key, data key, identity, salt and nonce, in both versions",
+        arguments: [
+            (
+                FormatVersion.one, "902fa6cd2ed1061514ed0112d206b516",
+                "a7b496859a9e163e575bb3311b9d7ff09c3a2212f6c0b7cc07b342fc015861e9"
+            ),
+            (
+                .two, "a6dbd4c50b8bc666db994357c13815ae",
+                "928e97526826e0945bdf9b2341fdcc708de6d742e53630ce9c3690b83e1e85cf"
+            ),
+        ])
+    func keyBlock(version: FormatVersion, tag: String, expected: String) throws {
         let key = try EncryptionKey(bytes: [UInt8](repeating: 0x11, count: 32))
-        var block = KeyBlock(fileIdentity: identity)
+        var block = KeyBlock(fileIdentity: identity, version: version)
         let envelope = try KeyEnvelope.seal(
             try dataKey(), with: .key(key), context: block.context(sequence: 1), derivation: .standard,
             deriver: .shared, salt: [UInt8](repeating: 0x33, count: 16), nonce: [UInt8](repeating: 0x44, count: 12))
         #expect(
             hexadecimal(envelope.bytes)
                 == "4f504b4501000000000000000000000033333333333333333333333333333333444444444444444444444444"
-                + "632ce8367b1601d0c690ae779a031e1fbf5da06f94d21c069741064d4f11d951902fa6cd2ed1061514ed0112d206b516")
+                + "632ce8367b1601d0c690ae779a031e1fbf5da06f94d21c069741064d4f11d951" + tag)
         #expect(block.place(.init(sequence: 1, envelope: envelope)) == 0)
-        #expect(digest(block.bytes) == "a7b496859a9e163e575bb3311b9d7ff09c3a2212f6c0b7cc07b342fc015861e9")
+        #expect(digest(block.bytes) == expected)
         let read = try KeyBlock(bytes: block.bytes)
+        #expect(read.version == version)
         #expect(try read.dataKey(with: .key(key)) == dataKey())
     }
 
     @Test(
-        "A sealed page of each kind",
+        "A sealed page of each kind in the first version",
         arguments: [
             (PageKind.main, 8192, 0, "acb217b02897fc16cc1dfb071b11b63f7450fd3979918cd3a9640c308115333f"),
             (.log, 56, 0, "8d51bb9a424b17f681fcfd7f80928dbc6d6128bbb5efe49e143de3839911cda9"),
             (.journal, 516, 7, "3d4f6c0a7d0d17469675c46263a585a84814aaf61b4b60e8efed5bd93d9d8a94"),
         ])
-    func sealedPage(kind: PageKind, offset: Int64, number: UInt32, expected: String) throws {
-        let place = PageCipher.Place(kind: kind, offset: offset, journalPage: number)
-        let nonce = [UInt8](repeating: 0x44, count: 12)
+    func sealedPageOfFirstVersion(kind: PageKind, offset: Int64, number: UInt32, expected: String) throws {
+        let place = PageCipher.Place(kind: kind, offset: offset, version: .one, page: number)
         let cipher = try cipher()
-        let sealed = cipher.sealed(page, at: place, nonce: nonce)
-        #expect(sealed.count == 4096)
+        let sealed = cipher.sealed(page, at: place, nonce: [UInt8](repeating: 0x44, count: 12))
         #expect(digest(sealed) == expected)
         #expect(cipher.opened(sealed, at: place) == page)
-        for other in PageKind.allCases where other != kind {
-            #expect(cipher.opened(sealed, at: .init(kind: other, offset: offset, journalPage: number)) == nil)
+    }
+
+    /// The place of the vectors in a log and in a journal.
+    private func place(_ kind: PageKind, _ offset: Int64) -> PageCipher.Place {
+        kind == .main
+            ? .main(offset)
+            : PageCipher.Place(
+                kind: kind, offset: offset, page: 7, context: 0x0102_0304_0506_0708, commit: kind == .log ? 9 : 0)
+    }
+
+    /// The nonces of a database whose random bytes are all 44.
+    private func nonces(keepsSchedule: Bool = true, epoch: LockEpoch = LockEpoch()) throws -> NonceSource {
+        let dataKey = try dataKey()
+        func derive(_ purpose: String) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: dataKey.symmetricKey, salt: identity, info: Array("outpost sqlite 2 \(purpose)".utf8),
+                outputByteCount: 32)
         }
-        #expect(cipher.opened(sealed, at: .init(kind: kind, offset: offset + 1, journalPage: number)) == nil)
-        #expect(cipher.opened(sealed, at: .init(kind: kind, offset: offset, journalPage: number + 1)) == nil)
+        return NonceSource(
+            hashKey: derive("nonce hash"), key: derive("nonce"), epoch: epoch, keepsSchedule: keepsSchedule,
+            fetch: { for index in $0.indices { $0[index] = 0x44 } })
+    }
+
+    /// The next nonce for a page.
+    private func nonce(
+        _ source: NonceSource, for content: [UInt8], at place: PageCipher.Place
+    ) throws -> [UInt8] {
+        var nonce = [UInt8](repeating: 0, count: 12)
+        let cipher = try cipher()
+        let isDone = nonce.withUnsafeMutableBytes { target in
+            content.withUnsafeBytes { content in
+                cipher.withAssociatedData(of: place) { data in
+                    guard let content = content.baseAddress, let target = target.baseAddress else { return false }
+                    return source.write(for: content, authenticating: data, to: target)
+                }
+            }
+        }
+        #expect(isDone)
+        return nonce
+    }
+
+    @Test(
+        "A sealed page of each kind, with its nonce",
+        arguments: [
+            (
+                PageKind.main, 8192, "39c1599e34491e7eb2be5853",
+                "9f6231672c30d7f65d0899424b6eeecd0382f878c42416cbfba6300abdd8a2e3"
+            ),
+            (
+                .log, 56, "7a71da0e1d9810ffa4ed9195",
+                "2e50a10cb40e6eb49b525296046d5c09cdb22c60cbe038dff896d8f0fcbbc351"
+            ),
+            (
+                .journal, 516, "d510b55b716e6bfdc1111f6f",
+                "68253f6f2069e032f51eef6384bec1a2db2d584b9f4f7c7947428f95d5eeb857"
+            ),
+        ])
+    func sealedPage(kind: PageKind, offset: Int64, expectedNonce: String, expected: String) throws {
+        let place = place(kind, offset)
+        let cipher = try cipher()
+        for keepsSchedule in [true, false] {
+            let nonce = try nonce(nonces(keepsSchedule: keepsSchedule), for: page, at: place)
+            #expect(hexadecimal(nonce) == expectedNonce)
+            let sealed = cipher.sealed(page, at: place, nonce: nonce)
+            #expect(sealed.count == 4096)
+            #expect(digest(sealed) == expected)
+            #expect(cipher.opened(sealed, at: place) == page)
+            // Nothing opens at any other place.
+            var others = PageKind.allCases.filter { $0 != kind }.map { self.place($0, offset) }
+            others.append(self.place(kind, offset + 1))
+            if kind != .main {
+                for change: (inout PageCipher.Place) -> Void in [
+                    { $0.page = 8 }, { $0.context ^= 1 }, { $0.commit ^= 1 }, { $0.version = .one },
+                ] {
+                    var other = place
+                    change(&other)
+                    others.append(other)
+                }
+            }
+            for other in others { #expect(cipher.opened(sealed, at: other) == nil) }
+        }
+    }
+
+    @Test("Where the memory of a machine was put back, only the same page at the same place has the same nonce")
+    func restoredMemory() throws {
+        let place = place(.log, 56)
+        let first = try nonce(nonces(), for: page, at: place)
+        #expect(try nonce(nonces(), for: page, at: place) == first)
+        var other = page
+        other[FileFormat.contentSize - 1] = 0
+        #expect(try hexadecimal(nonce(nonces(), for: other, at: place)).hasPrefix("83e3dd8e"))
+        var elsewhere = place
+        elsewhere.page = 8
+        #expect(try hexadecimal(nonce(nonces(), for: page, at: elsewhere)).hasPrefix("ad2b6e1f"))
+    }
+
+    @Test("The system gives new random bytes after each change of the locks, and pages in between have nonces of their own")
+    func freshRandomBytes() throws {
+        let epoch = LockEpoch()
+        nonisolated(unsafe) var fetches = 0
+        let key = SymmetricKey(size: .bits256)
+        let source = NonceSource(hashKey: key, key: key, epoch: epoch) {
+            fetches += 1
+            for index in $0.indices { $0[index] = UInt8(fetches) }
+        }
+        var seen: Set<[UInt8]> = []
+        for round in 1...3 {
+            for _ in 0..<5 { seen.insert(try nonce(source, for: page, at: place(.log, 56))) }
+            #expect(fetches == round)
+            epoch.advance()
+        }
+        #expect(seen.count == 15)
     }
 
     @Test("A sealer that keeps its key schedule makes and opens the same bytes as one that does not")
@@ -88,17 +205,46 @@ struct FormatVectorTests {
         }
     }
 
-    @Test("The masks of the three checksums")
+    @Test("Both makers of keyed codes make the same bytes")
+    func keyedCodes() {
+        let key = SymmetricKey(size: .bits256)
+        for count in [0, 1, 36, 44, 63, 64, 200] {
+            let input = (0..<count).map { UInt8($0) }
+            let codes = [true, false].map { keepsState in
+                input.withUnsafeBytes { KeyedCode(key: key, keepsState: keepsState).code(of: $0) { Array($0) } }
+            }
+            #expect(codes[0] == codes[1])
+            #expect(codes[0] == Array(HMAC<SHA256>.authenticationCode(for: input, using: key)))
+        }
+    }
+
+    @Test("The masks of the three checksums in the first version")
+    func masksOfFirstVersion() throws {
+        let salts: UInt64 = 0x0102_0304_0506_0708
+        let masks = try cipher().masks(.one)
+        let nonce = [UInt8](repeating: 0x44, count: 12).withUnsafeBytes {
+            $0.baseAddress.map { Nonce(of: $0) } ?? Nonce()
+        }
+        #expect(masks.logHeader(salts: salts) == 0x8576_ff71_54d0_fa12)
+        #expect(masks.frame(at: 32, fields: 7 << 32 | 9, salts: salts, nonce: nonce) == 0xce56_c562_a0e0_e25e)
+        #expect(masks.journalRecord(at: 4612, segment: salts, page: 7, nonce: nonce) == 0xc7e5_90c7)
+        let fields: (UInt64, UInt64) = (0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f)
+        #expect(masks.journalHeader(at: 512, fields: fields) == 0x61b2_fdd5_d077_a78f)
+    }
+
+    @Test("The masks of the three checksums, which the nonce of the page changes")
     func masks() throws {
         let salts: UInt64 = 0x0102_0304_0506_0708
-        let cipher = try cipher()
-        #expect(cipher.logMask(isHeader: true, offset: 0, salts: salts, pageAndCommit: 0) == 0x8576_ff71_54d0_fa12)
-        #expect(
-            cipher.logMask(isHeader: false, offset: 32, salts: salts, pageAndCommit: 7 << 32 | 9)
-                == 0xce56_c562_a0e0_e25e)
-        #expect(cipher.journalMask(offset: 4612, nonce: (0x4444_4444_4444_4444, 0x4444_4444)) == 0xc7e5_90c7)
-        let code = cipher.journalHeaderCode(offset: 512, fields: (0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f))
-        #expect(hexadecimal(withUnsafeBytes(of: code.bigEndian) { Array($0) }) == "61b2fdd5d077a78f")
+        let masks = try cipher().masks(.two)
+        var nonce = Nonce()
+        (nonce.first, nonce.last) = (0x7a71_da0e_1d98_10ff, 0xa4ed_9195)
+        #expect(masks.logHeader(salts: salts) == 0xa117_08d8_728b_1b40)
+        #expect(masks.frame(at: 32, fields: 7 << 32 | 9, salts: salts, nonce: nonce) == 0xc9c8_85ef_71d1_5737)
+        #expect(masks.frame(at: 32, fields: 7 << 32 | 9, salts: salts, nonce: Nonce()) != 0xc9c8_85ef_71d1_5737)
+        (nonce.first, nonce.last) = (0xd510_b55b_716e_6bfd, 0xc111_1f6f)
+        #expect(masks.journalRecord(at: 4612, segment: salts, page: 7, nonce: nonce) == 0x84dd_8b4e)
+        let fields: (UInt64, UInt64) = (0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f)
+        #expect(masks.journalHeader(at: 512, fields: fields) == 0x1c0c_bdff_6dd6_f3f5)
     }
 
     @Test("The vectors stand in the documentation")
@@ -113,22 +259,13 @@ struct FormatVectorTests {
             "8d51bb9a424b17f681fcfd7f80928dbc6d6128bbb5efe49e143de3839911cda9",
             "3d4f6c0a7d0d17469675c46263a585a84814aaf61b4b60e8efed5bd93d9d8a94",
             "8576ff7154d0fa12", "ce56c562a0e0e25e", "c7e590c7", "61b2fdd5d077a78f",
+            "928e97526826e0945bdf9b2341fdcc708de6d742e53630ce9c3690b83e1e85cf", "a6dbd4c50b8bc666db994357c13815ae",
+            "9f6231672c30d7f65d0899424b6eeecd0382f878c42416cbfba6300abdd8a2e3", "39c1599e34491e7eb2be5853",
+            "2e50a10cb40e6eb49b525296046d5c09cdb22c60cbe038dff896d8f0fcbbc351", "7a71da0e1d9810ffa4ed9195",
+            "68253f6f2069e032f51eef6384bec1a2db2d584b9f4f7c7947428f95d5eeb857", "d510b55b716e6bfdc1111f6f",
+            "1afb0c23eba01aeee9dfac41e0cdb880", "a11708d8728b1b40", "c9c885ef71d15737", "84dd8b4e", "1c0cbdff6dd6f3f5",
         ] {
             #expect(text.contains(vector))
         }
-    }
-
-    @Test("Nonces do not repeat, within a batch or across batches")
-    func nonces() {
-        var source = NonceSource()
-        var seen: Set<[UInt8]> = []
-        for _ in 0..<1000 {
-            var nonce = [UInt8](repeating: 0, count: 12)
-            nonce.withUnsafeMutableBytes { bytes in
-                if let address = bytes.baseAddress { source.next(into: address) }
-            }
-            seen.insert(nonce)
-        }
-        #expect(seen.count == 1000)
     }
 }

@@ -72,9 +72,10 @@ struct KeyTests {
         let path = folder.path("a.db")
         let whole = try Data(contentsOf: URL(fileURLWithPath: path))
         let versions: [((inout Data) -> Void, EncryptedDatabaseError)] = [
-            ({ ($0[17], $0[1535]) = (2, $0[1535] ^ 1) }, .unsupportedFormat(path: path, version: 2)),
+            ({ ($0[17], $0[1535]) = (3, $0[1535] ^ 1) }, .unsupportedFormat(path: path, version: 3)),
             // A slot that is whole tells that the version was another.
-            ({ $0[17] = 2 }, .damagedKeyBlock(path: path)),
+            ({ $0[17] = 3 }, .damagedKeyBlock(path: path)),
+            ({ $0[17] = 1 }, .damagedKeyBlock(path: path)),
             ({ $0[3] ^= 1 }, .damagedKeyBlock(path: path)),
             ({ $0[18] ^= 1 }, .damagedKeyBlock(path: path)),
             ({ $0[24] ^= 1 }, .damagedKeyBlock(path: path)),

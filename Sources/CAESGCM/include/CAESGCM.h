@@ -1,4 +1,4 @@
-/// AES-256-GCM with the key schedule kept, by the BoringSSL that swift-crypto brings along.
+/// AES-256-GCM and HMAC-SHA256 with the key kept ready, by the BoringSSL that swift-crypto brings along.
 ///
 /// swift-crypto's own functions make the schedule anew for each call and copy what they are given three times, which
 /// costs three times what sealing a page of a database does. These call what they call. They are looked up when the
@@ -28,5 +28,27 @@ int outpost_gcm_seal(
 int outpost_gcm_open(
     const outpost_gcm *schedule, void *target, const void *nonce, const void *source, size_t count,
     const void *data, size_t data_count);
+
+/// The most that `outpost_gcm_tag` takes, in bytes.
+enum { outpost_gcm_tag_limit = 4160 };
+
+/// Writes the tag, 16 bytes, of no text and of two pieces of associated data, under a nonce of zeros. 1 if it was done.
+///
+/// Under a key that has no other use, the tag is a universal hash of the two pieces: it must be kept secret.
+int outpost_gcm_tag(
+    const outpost_gcm *schedule, void *target, const void *first, size_t first_count, const void *second,
+    size_t second_count);
+
+/// HMAC-SHA256 that has taken in its key.
+typedef struct outpost_mac outpost_mac;
+
+/// HMAC-SHA256 under a key of 32 bytes, or NULL. It may be used by several threads at once.
+outpost_mac *outpost_mac_new(const void *key);
+
+/// Overwrites and frees it; NULL is allowed.
+void outpost_mac_free(outpost_mac *mac);
+
+/// Writes the code, 32 bytes, of `count` bytes.
+void outpost_mac_code(const outpost_mac *mac, void *target, const void *source, size_t count);
 
 #endif

@@ -21,6 +21,13 @@ enum FileContent {
         }
     }
 
+    /// The first bytes of a file; nil where it cannot be read.
+    static func beginning(of path: String, count: Int) -> [UInt8]? {
+        guard let file = Foundation.FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: count)).map { [UInt8]($0) }
+    }
+
     /// Whether a file is missing or empty.
     static func isEmpty(_ path: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)

@@ -6,18 +6,45 @@ import CSQLite
 /// page is 4096 bytes long (the sector is always 512, as the VFS reports power-safe overwrite).
 final class JournalFile: SealedFile {
     private let buffer = Buffer(size: 4 + FileFormat.pageSize)
+    private weak var main: MainFile?
+    /// The masks of each version that was needed, the present one first.
+    private var masks: [ChecksumMasks]
     /// The last number written, and where: before a page it is the page's number.
     private var word: (offset: Int64, value: UInt32) = (-1, 0)
-    /// Where the checksum of the last page stands that was written or read, and that page's nonce.
+    /// Where the checksum of the last page stands that was written or read, and its mask.
     private var written = Checksum()
     private var opened = Checksum()
     /// The highest page written through this handle. What we wrote ourselves cannot have been torn by a
     /// crash, so that below it a page that does not open is an error and not the journal's end.
     private var highestWritten: Int64 = -1
+    /// The headers that this handle wrote for the present transaction.
+    private var segments: [JournalHeader.Segment] = []
+    /// The header that was read last and is as it was written.
+    private var played: JournalHeader.Segment?
 
     private struct Checksum {
         var offset: Int64 = -1
-        var nonce: (UInt64, UInt32) = (0, 0)
+        var mask: UInt32 = 0
+    }
+
+    /// - Parameter main: The database file, whose locks guard this file too.
+    init(file: BaseFile, main: MainFile) {
+        self.main = main
+        masks = FormatVersion.allCases.reversed().filter { $0 <= main.version }.map { main.cipher.masks($0) }
+        super.init(file: file, cipher: main.cipher, kind: .journal, version: main.version, epoch: main.epoch)
+        if main.journal == nil { main.journal = self }
+    }
+
+    /// Forgets what was written: the transaction is over.
+    func forget() {
+        segments = []
+        played = nil
+        highestWritten = -1
+    }
+
+    override func close() -> Int32 {
+        if main?.journal === self { main?.journal = nil }
+        return super.close()
     }
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
@@ -53,13 +80,18 @@ final class JournalFile: SealedFile {
 
     override func truncate(to size: Int64) -> Int32 {
         highestWritten = min(highestWritten, size - 1)
+        segments.removeAll { $0.offset >= size }
         return file.truncate(to: size)
     }
 
     private func writeHeader(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
-        withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
+        let version = main?.version ?? masks[0].version
+        if masks[0].version != version { masks.insert(cipher.masks(version), at: 0) }
+        segments.removeAll { $0.offset >= offset }
+        segments.append(JournalHeader.Segment(source, at: offset, version))
+        return withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
             header.copyMemory(from: source)
-            JournalHeader.seal(header, at: offset, with: cipher)
+            JournalHeader.seal(header, at: offset, with: masks[0])
             return file.write(UnsafeRawBufferPointer(header), at: offset)
         }
     }
@@ -68,16 +100,23 @@ final class JournalFile: SealedFile {
     /// written, no magic number is there: the journal ends, as if it had been cut.
     private func refuseForgedHeader(_ magic: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         guard magic.elementsEqual(JournalHeader.magic) else { return SQLITE_OK }
+        if let main, main.version != masks[0].version { masks.insert(cipher.masks(main.version), at: 0) }
         return withUnsafeTemporaryAllocation(byteCount: JournalHeader.sealedSize, alignment: 8) { header in
             let code = file.read(header, at: offset)
             // Where so few bytes are left, SQLite does not look for the rest of a header.
             if code == SQLITE_IOERR_SHORT_READ { return SQLITE_OK }
             guard code == SQLITE_OK else { return code }
-            if !JournalHeader.isSealed(UnsafeRawBufferPointer(header), at: offset, with: cipher) {
-                fillWithZeros(magic)
-            }
+            played = JournalHeader.segment(UnsafeRawBufferPointer(header), at: offset, with: masks)
+            if played == nil { fillWithZeros(magic) }
             return SQLITE_OK
         }
+    }
+
+    /// The header that the record at an offset belongs to: of what this handle wrote it knows by itself; else it is the last
+    /// one that was read.
+    private func segment(at offset: Int64) -> JournalHeader.Segment? {
+        let segment = segments.isEmpty ? played : segments.last { $0.offset < offset }
+        return segment.flatMap { $0.offset < offset ? $0 : nil }
     }
 
     private func readPage(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
@@ -88,39 +127,41 @@ final class JournalFile: SealedFile {
             return code
         }
         let number = UInt32(bigEndian: buffer.bytes.loadUnaligned(as: UInt32.self))
-        let place = PageCipher.Place(kind: .journal, offset: offset, journalPage: number)
-        let page = UnsafeRawBufferPointer(rebasing: buffer.bytes[4...])
-        guard let address = page.baseAddress, open(address, at: place, to: target) else {
+        guard let sealed = buffer.bytes.baseAddress.map({ $0 + 4 }), let segment = segment(at: offset),
+            open(sealed, at: segment.place(at: offset, page: number), to: target)
+        else {
+            fillWithZeros(target)
             // A short read ends the playback of a hot journal as a torn record does, and is an error
             // everywhere else. A success with wrong checksum would not do: savepoints ignore checksums.
             return offset <= highestWritten ? SQLITE_IOERR_DATA : SQLITE_IOERR_SHORT_READ
         }
-        opened = Self.checksum(behind: offset, sealed: page)
+        opened = checksum(behind: offset, page: number, nonce: Nonce(of: sealed), in: segment)
         return SQLITE_OK
     }
 
     private func writePage(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
-        guard word.offset == offset - 4 else { return SQLITE_IOERR_WRITE }
-        let place = PageCipher.Place(kind: .journal, offset: offset, journalPage: word.value)
-        return sealing(source, at: place) { sealed in
-            written = Self.checksum(behind: offset, sealed: sealed)
+        guard word.offset == offset - 4, let segment = segments.last, segment.offset < offset else {
+            return SQLITE_IOERR_WRITE
+        }
+        return sealing(source, at: segment.place(at: offset, page: word.value)) { sealed in
+            guard let address = sealed.baseAddress else { return SQLITE_IOERR_WRITE }
+            written = checksum(behind: offset, page: word.value, nonce: Nonce(of: address), in: segment)
             highestWritten = max(highestWritten, offset)
             return file.write(sealed, at: offset)
         }
     }
 
-    private static func checksum(behind offset: Int64, sealed: UnsafeRawBufferPointer) -> Checksum {
-        Checksum(
-            offset: offset + Int64(FileFormat.pageSize),
-            nonce: (
-                UInt64(bigEndian: sealed.loadUnaligned(as: UInt64.self)),
-                UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
-            ))
+    private func checksum(
+        behind offset: Int64, page: UInt32, nonce: Nonce, in segment: JournalHeader.Segment
+    ) -> Checksum {
+        let end = offset + Int64(FileFormat.pageSize)
+        let masks = masks.first { $0.version == segment.version } ?? cipher.masks(segment.version)
+        let mask = masks.journalRecord(at: end, segment: segment.fields, page: page, nonce: nonce)
+        return Checksum(offset: end, mask: mask)
     }
 
     private func toggleMask(_ bytes: UnsafeMutableRawBufferPointer, _ checksum: Checksum) {
-        let mask = cipher.journalMask(offset: checksum.offset, nonce: checksum.nonce)
-        let value = bytes.loadUnaligned(as: UInt32.self) ^ mask.bigEndian
+        let value = bytes.loadUnaligned(as: UInt32.self) ^ checksum.mask.bigEndian
         bytes.storeBytes(of: value, as: UInt32.self)
     }
 }

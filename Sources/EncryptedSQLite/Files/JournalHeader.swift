@@ -22,24 +22,52 @@ enum JournalHeader {
         source.count == size && canStand(at: offset)
     }
 
+    /// What a record of a journal is bound to: the header that it stands behind.
+    struct Segment: Equatable {
+        /// The offset of the header.
+        var offset: Int64
+        /// Its bytes 12 to 19: a random number and the size of the database.
+        var fields: UInt64
+        /// The version in which the header was sealed, and the records behind it.
+        var version: FormatVersion
+
+        init(_ header: UnsafeRawBufferPointer, at offset: Int64, _ version: FormatVersion) {
+            self.offset = offset
+            self.version = version
+            fields = UInt64(bigEndian: header.loadUnaligned(fromByteOffset: 12, as: UInt64.self))
+        }
+
+        /// The place of a page in a record.
+        func place(at offset: Int64, page: UInt32) -> PageCipher.Place {
+            PageCipher.Place(kind: .journal, offset: offset, version: version, page: page, context: fields)
+        }
+    }
+
     /// Puts the code into a header.
-    static func seal(_ header: UnsafeMutableRawBufferPointer, at offset: Int64, with cipher: PageCipher) {
-        let code = code(of: UnsafeRawBufferPointer(header), at: offset, cipher)
+    static func seal(_ header: UnsafeMutableRawBufferPointer, at offset: Int64, with masks: ChecksumMasks) {
+        let code = code(of: UnsafeRawBufferPointer(header), at: offset, masks)
         header.storeBytes(of: code.bigEndian, toByteOffset: codeOffset, as: UInt64.self)
     }
 
-    /// Whether the code is that of the header's fields.
+    /// The segment behind a header, if the code is that of the header's fields.
     ///
-    /// - Parameter header: At least ``sealedSize`` bytes.
-    static func isSealed(_ header: UnsafeRawBufferPointer, at offset: Int64, with cipher: PageCipher) -> Bool {
+    /// A database of the second version may have a hot journal of the first: of a connection of release 0.1.0, which holds no
+    /// lock between two transactions. Such records hold pages as they once were at their own place, and nothing worse.
+    ///
+    /// - Parameters:
+    ///   - header: At least ``sealedSize`` bytes.
+    ///   - masks: Those of the versions that can be, the present one first.
+    static func segment(
+        _ header: UnsafeRawBufferPointer, at offset: Int64, with masks: [ChecksumMasks]
+    ) -> Segment? {
         let found = UInt64(bigEndian: header.loadUnaligned(fromByteOffset: codeOffset, as: UInt64.self))
-        return found == code(of: header, at: offset, cipher)
+        return masks.first { found == code(of: header, at: offset, $0) }.map { Segment(header, at: offset, $0.version) }
     }
 
     /// Of the checksums' seed, the size of the database, the sector and the page, at their place.
-    private static func code(of header: UnsafeRawBufferPointer, at offset: Int64, _ cipher: PageCipher) -> UInt64 {
-        cipher.journalHeaderCode(
-            offset: offset,
+    private static func code(of header: UnsafeRawBufferPointer, at offset: Int64, _ masks: ChecksumMasks) -> UInt64 {
+        masks.journalHeader(
+            at: offset,
             fields: (
                 UInt64(bigEndian: header.loadUnaligned(fromByteOffset: 12, as: UInt64.self)),
                 UInt64(bigEndian: header.loadUnaligned(fromByteOffset: 20, as: UInt64.self))

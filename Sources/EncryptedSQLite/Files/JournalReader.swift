@@ -4,12 +4,17 @@ struct JournalReader {
 
     private let content: [UInt8]
     private let cipher: PageCipher
-    private let sealer: PageSealer
+    private let masks: [ChecksumMasks]
+    private let sealers: [FormatVersion: PageSealer]
 
-    init(content: [UInt8], cipher: PageCipher) {
+    /// - Parameter version: The database's; a journal of an earlier one is read too.
+    init(content: [UInt8], cipher: PageCipher, version: FormatVersion) {
+        let versions = FormatVersion.allCases.reversed().filter { $0 <= version }
         self.content = content
         self.cipher = cipher
-        sealer = cipher.sealer(for: .journal)
+        masks = versions.map { cipher.masks($0) }
+        sealers = Dictionary(
+            versions.map { ($0, cipher.sealer(for: .journal, $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The first place that is not as it was written, where a playback would end; nil when there is none.
@@ -21,12 +26,12 @@ struct JournalReader {
         while at + JournalHeader.size <= content.count,
             at == 0 || content[at..<(at + JournalHeader.magic.count)].elementsEqual(JournalHeader.magic)
         {
-            guard headerIsWhole(at) else { return (at, .journalHeader) }
+            guard let segment = segment(at) else { return (at, .journalHeader) }
             let records = integer(at: at + 8)
             let seed = integer(at: at + 12)
             at += JournalHeader.size
             for _ in 0..<records {
-                guard recordIsWhole(at, seed: seed) else { return (at, .journalRecord) }
+                guard recordIsWhole(at, seed: seed, in: segment) else { return (at, .journalRecord) }
                 at += Self.recordSize
             }
             at = (at + JournalHeader.size - 1) / JournalHeader.size * JournalHeader.size
@@ -34,30 +39,36 @@ struct JournalReader {
         return nil
     }
 
-    private func headerIsWhole(_ at: Int) -> Bool {
+    /// What the header vouches for; nil if it is not as it was written.
+    private func segment(_ at: Int) -> JournalHeader.Segment? {
         content[at..<(at + JournalHeader.size)].withUnsafeBytes {
-            $0[..<JournalHeader.magic.count].elementsEqual(JournalHeader.magic)
-                && JournalHeader.isSealed($0, at: Int64(at), with: cipher)
-                && $0[JournalHeader.sealedSize...].allSatisfy { $0 == 0 }
+            guard $0[..<JournalHeader.magic.count].elementsEqual(JournalHeader.magic),
+                $0[JournalHeader.sealedSize...].allSatisfy({ $0 == 0 })
+            else { return nil }
+            return JournalHeader.segment($0, at: Int64(at), with: masks)
         }
     }
 
-    private func recordIsWhole(_ at: Int, seed: UInt32) -> Bool {
-        guard at + Self.recordSize <= content.count else { return false }
+    private func recordIsWhole(_ at: Int, seed: UInt32, in segment: JournalHeader.Segment) -> Bool {
+        guard at + Self.recordSize <= content.count, let sealer = sealers[segment.version],
+            let masks = masks.first(where: { $0.version == segment.version })
+        else { return false }
         let start = at + 4
-        let place = PageCipher.Place(kind: .journal, offset: Int64(start), journalPage: integer(at: at))
+        let place = segment.place(at: Int64(start), page: integer(at: at))
         var page = [UInt8](repeating: 0, count: FileFormat.pageSize)
+        var nonce = Nonce()
         let isOpen = page.withUnsafeMutableBytes { target in
             content[start..<(start + FileFormat.pageSize)].withUnsafeBytes { sealed in
                 guard let target = target.baseAddress, let sealed = sealed.baseAddress else { return false }
+                nonce = Nonce(of: sealed)
                 return cipher.withAssociatedData(of: place) { sealer.open(sealed, authenticating: $0, to: target) }
             }
         }
         // SQLite's checksum is of every 200th byte, from behind.
         let sum = stride(from: FileFormat.pageSize - 200, to: 0, by: -200).reduce(seed) { $0 &+ UInt32(page[$1]) }
         let end = start + FileFormat.pageSize
-        let nonce = (UInt64(integer(at: start)) << 32 | UInt64(integer(at: start + 4)), integer(at: start + 8))
-        return isOpen && integer(at: end) ^ cipher.journalMask(offset: Int64(end), nonce: nonce) == sum
+        let mask = masks.journalRecord(at: Int64(end), segment: segment.fields, page: place.page, nonce: nonce)
+        return isOpen && integer(at: end) ^ mask == sum
     }
 
     private func integer(at offset: Int) -> UInt32 {

@@ -2,21 +2,29 @@
 struct LogReader {
     private let content: [UInt8]
     private let cipher: PageCipher
+    private let version: FormatVersion
     private let sealer: PageSealer
+    private let masks: ChecksumMasks
     /// Whether SQLite's checksum is of big-endian words.
     private var isBigEndian: Bool
     /// The mark of this log, which each of its frames has.
-    private var salts: UInt64 = 0
+    private(set) var salts: UInt64 = 0
     /// Whether the log begins with a header that SQLite would believe.
     private(set) var headerIsWhole = false
     /// The checksum of the header, which that of the first frame goes on from.
-    private var headerSum: UInt64 = 0
+    private var headerSum = LogChecksum(value: 0)
     /// What is known of the frames of this log, in order.
     private var frames: [Frame] = []
+    /// The frames that recovery would take, whether or not a commit follows them.
+    private var recoverable = 0
+    /// Whether a commit stands behind the frame at which recovery would end.
+    private(set) var hasLostCommit = false
 
     private struct Frame {
         var offset: Int
         var state: State
+        /// Whether it is the last one of a transaction.
+        var isCommit = false
 
         enum State {
             /// Nothing of it was changed.
@@ -30,28 +38,31 @@ struct LogReader {
     /// Reads a log file, which is kept in memory as a whole: it is not kept long, and no lock stands on it.
     ///
     /// - Returns: nil where there is none, or an empty one.
-    init?(path: String, cipher: PageCipher) {
+    init?(path: String, cipher: PageCipher, version: FormatVersion) {
         guard let content = FileContent.bytes(of: path), !content.isEmpty else { return nil }
-        self.init(content: content, cipher: cipher)
+        self.init(content: content, cipher: cipher, version: version)
     }
 
-    init(content: [UInt8], cipher: PageCipher) {
+    init(content: [UInt8], cipher: PageCipher, version: FormatVersion) {
         self.content = content
         self.cipher = cipher
-        sealer = cipher.sealer(for: .log)
+        self.version = version
+        sealer = cipher.sealer(for: .log, version)
+        masks = cipher.masks(version)
         isBigEndian = content.count > 3 && content[3] & 1 == 1
         guard content.count >= FileFormat.logHeaderSize else { return }
         salts = integer(at: 16)
-        let mask = cipher.logMask(isHeader: true, offset: 0, salts: salts, pageAndCommit: 0)
-        headerSum = integer(at: 24) ^ mask
-        headerIsWhole = integer(at: 0) >> 33 == 0x377F_0682 >> 1 && sum(content[..<24], after: 0) == headerSum
+        headerSum = LogChecksum(value: integer(at: 24) ^ masks.logHeader(salts: salts))
+        var header = Array(content[..<FileFormat.logHeaderSize])
+        withUnsafeBytes(of: headerSum.value.bigEndian) { header.replaceSubrange(24..., with: $0) }
+        headerIsWhole = header.withUnsafeBytes { LogChecksum.isHeader($0) }
         if !headerIsWhole {
             // The first frame has the mark too. Who writes a log takes the words of its machine.
             isBigEndian = Int(1).bigEndian == 1
             guard content.count >= FileFormat.logHeaderSize + FileFormat.frameSize else { return }
             salts = integer(at: FileFormat.logHeaderSize + 8)
         }
-        frames = states()
+        readFrames()
     }
 
     /// The offsets of frames of this log that are not as they were written.
@@ -59,6 +70,17 @@ struct LogReader {
 
     /// How many frames of this log cannot be used.
     var unusableCount: Int { frames.count { $0.state != .whole } }
+
+    /// How many frames SQLite takes of this log: up to the last commit before its end.
+    var recoveredCount: Int {
+        headerIsWhole ? (frames[..<recoverable].lastIndex(where: \.isCommit) ?? -1) + 1 : 0
+    }
+
+    /// Where a transaction begins that has no commit at the end of the log; nil without one.
+    var unfinishedTransaction: Int? {
+        guard headerIsWhole, !hasLostCommit, recoverable > recoveredCount else { return nil }
+        return frames[recoveredCount].offset
+    }
 
     /// What the transactions that were committed wrote last of each page: the offsets of frames, by page number.
     ///
@@ -68,7 +90,7 @@ struct LogReader {
     /// What SQLite takes from this log, which to it ends at the first frame that is not as it was written; nil where that
     /// commits nothing.
     var recovered: (frames: [Int: Int], pageCount: Int)? {
-        headerIsWhole ? committed(of: frames.prefix { $0.state == .whole }) : nil
+        headerIsWhole ? committed(of: frames[..<recoverable]) : nil
     }
 
     /// The offsets of the frames that count, by page number, and how many pages the database has with them.
@@ -91,63 +113,78 @@ struct LogReader {
     /// The page in a frame, with its reserved bytes.
     func page(inFrameAt offset: Int) -> [UInt8]? { opened(offset) }
 
+    // MARK: The frames
+
     /// Tells of each frame of this log what it is.
     ///
-    /// The frames behind the last one of this log are of an older one, and nobody reads them. So are those of a
-    /// transaction that was rolled back: they follow from each other, but not from the frame before them.
-    private func states() -> [Frame] {
+    /// Up to the last frame that commits, every frame is one of this log, and what is not as it was written is damaged. Behind
+    /// it, frames are of an older log, of a transaction that was rolled back, or of one that has not ended.
+    private mutating func readFrames() {
         let offsets = Array(
             stride(
                 from: FileFormat.logHeaderSize, through: content.count - FileFormat.frameSize, by: FileFormat.frameSize)
         )
-        var frames: [Frame] = []
+        let opens = offsets.map { belongs($0) && opened($0) != nil }
+        let lastCommit = offsets.indices.last { opens[$0] && integer(at: offsets[$0]) & 0xFFFF_FFFF != 0 } ?? -1
         // What the next frame goes on from; nil behind what is damaged.
         var before = headerIsWhole ? headerSum : nil
+        var isBroken = !headerIsWhole
         for (index, offset) in offsets.enumerated() {
-            guard belongs(offset) else {
+            let next = index + 1 < offsets.count && opens[index + 1] ? offsets[index + 1] : nil
+            let state: Frame.State
+            if !opens[index] {
                 // A changed mark alone makes no frame of an older log.
-                if halfBelongs(offset) || offsets[(index + 1)...].contains(where: belongs) {
-                    frames.append(Frame(offset: offset, state: .damaged))
-                    before = nil
-                    continue
-                }
-                break
+                guard index <= lastCommit || belongs(offset) || halfBelongs(offset) else { break }
+                (state, before) = (.damaged, nil)
+            } else if let sum = before {
+                (state, before) = judge(offset, after: sum, next: next, isEnded: index > lastCommit)
+                // A frame of this log that goes on from nothing is left of what was rolled back.
+                guard state == .whole || index <= lastCommit || before == nil else { break }
+            } else {
+                (state, before) = (vouched(index, offsets, next: next), storedSum(offset))
             }
-            guard let page = opened(offset) else {
-                frames.append(Frame(offset: offset, state: .damaged))
-                before = nil
-                continue
-            }
-            let (stored, next) = (storedSum(offset), offset + FileFormat.frameSize)
-            func isFollowed() -> Bool { index + 1 < offsets.count && follows(next, from: stored) }
-            guard let known = before else {
-                // Of a frame that is damaged in its page alone, the header still tells what the next one goes on from.
-                let hint = index > 0 ? storedSum(offsets[index - 1]) : headerSum
-                let isKnown = follows(offset, page, from: hint) || isFollowed()
-                frames.append(Frame(offset: offset, state: isKnown ? .whole : .doubtful))
-                before = stored
-                continue
-            }
-            if !follows(offset, page, from: known) {
-                if isFollowed() { break }
-                frames.append(Frame(offset: offset, state: .damaged))
-                before = nil
-                continue
-            }
-            frames.append(Frame(offset: offset, state: .whole))
-            before = stored
+            let isCommit = opens[index] && integer(at: offset) & 0xFFFF_FFFF != 0
+            frames.append(Frame(offset: offset, state: state, isCommit: isCommit))
+            if state != .whole { isBroken = true }
+            if !isBroken { recoverable += 1 }
+            if isBroken, isCommit { hasLostCommit = true }
         }
-        return frames
+    }
+
+    /// Judges a frame that opens, behind one whose checksum is known.
+    ///
+    /// - Returns: What it is, and what the next one goes on from.
+    private func judge(
+        _ offset: Int, after sum: LogChecksum, next: Int?, isEnded: Bool
+    ) -> (Frame.State, LogChecksum?) {
+        let (stored, computed) = (storedSum(offset), computedSum(offset, after: sum))
+        guard stored != computed else { return (.whole, stored) }
+        // Its checksum alone, or its page: the next frame tells what it goes on from.
+        let following = [computed, stored].compactMap { $0 }.first { sum in next.map { follows($0, from: sum) } ?? false }
+        // In the first version, a commit mark that was taken away leaves this.
+        if isEnded, version == .one, following != stored { return (.damaged, nil) }
+        return (.damaged, isEnded ? stored : following)
+    }
+
+    /// Judges a frame that opens behind one that is damaged. In the second version a page opens only under its header.
+    private func vouched(_ index: Int, _ offsets: [Int], next: Int?) -> Frame.State {
+        guard version == .one else { return .whole }
+        // Of a frame that is damaged in its page alone, the header still tells what the next one goes on from.
+        let hint = index > 0 ? storedSum(offsets[index - 1]) : headerSum
+        let isFollowed = next.map { follows($0, from: storedSum(offsets[index])) } ?? false
+        return follows(offsets[index], from: hint) || isFollowed ? .whole : .doubtful
     }
 
     /// Whether a frame of this log goes on from a checksum.
-    private func follows(_ offset: Int, from sum: UInt64) -> Bool {
-        guard belongs(offset), let page = opened(offset) else { return false }
-        return follows(offset, page, from: sum)
+    private func follows(_ offset: Int, from sum: LogChecksum) -> Bool {
+        computedSum(offset, after: sum) == storedSum(offset)
     }
 
-    private func follows(_ offset: Int, _ page: [UInt8], from before: UInt64) -> Bool {
-        sum(content[offset..<(offset + 8)] + page, after: before) == storedSum(offset)
+    private func computedSum(_ offset: Int, after before: LogChecksum) -> LogChecksum? {
+        guard let page = opened(offset) else { return nil }
+        return content[offset..<(offset + 8)].withUnsafeBytes { fields in
+            page.withUnsafeBytes { before.after(fields: fields, page: $0, isBigEndian: isBigEndian) }
+        }
     }
 
     private func belongs(_ offset: Int) -> Bool { integer(at: offset + 8) == salts }
@@ -160,7 +197,7 @@ struct LogReader {
     /// The page in a frame with its reserved bytes, or nil when it does not open.
     private func opened(_ offset: Int) -> [UInt8]? {
         let start = offset + FileFormat.frameHeaderSize
-        let place = PageCipher.Place(kind: .log, offset: Int64(start))
+        let place = PageCipher.Place.log(frame: Int64(offset), fields: integer(at: offset), salts: salts, version)
         var page = [UInt8](repeating: 0, count: FileFormat.pageSize)
         let isOpen = page.withUnsafeMutableBytes { target in
             content[start..<(start + FileFormat.pageSize)].withUnsafeBytes { sealed in
@@ -171,24 +208,14 @@ struct LogReader {
         return isOpen ? page : nil
     }
 
-    private func storedSum(_ offset: Int) -> UInt64 {
-        let mask = cipher.logMask(
-            isHeader: false, offset: Int64(offset), salts: integer(at: offset + 8), pageAndCommit: integer(at: offset))
-        return integer(at: offset + 16) ^ mask
-    }
-
-    /// SQLite's checksum of the log, which goes on from one frame to the next.
-    private func sum(_ bytes: ArraySlice<UInt8>, after seed: UInt64) -> UInt64 {
-        var (first, second) = (UInt32(truncatingIfNeeded: seed >> 32), UInt32(truncatingIfNeeded: seed))
-        bytes.withUnsafeBytes { bytes in
-            for at in stride(from: 0, to: bytes.count - 7, by: 8) {
-                let a = bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self)
-                let b = bytes.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self)
-                first &+= (isBigEndian ? UInt32(bigEndian: a) : UInt32(littleEndian: a)) &+ second
-                second &+= (isBigEndian ? UInt32(bigEndian: b) : UInt32(littleEndian: b)) &+ first
-            }
+    private func storedSum(_ offset: Int) -> LogChecksum {
+        let start = offset + FileFormat.frameHeaderSize
+        let nonce = content[start..<(start + FileFormat.nonceSize)].withUnsafeBytes {
+            $0.baseAddress.map { Nonce(of: $0) } ?? Nonce()
         }
-        return UInt64(first) << 32 | UInt64(second)
+        let mask = masks.frame(
+            at: Int64(offset), fields: integer(at: offset), salts: integer(at: offset + 8), nonce: nonce)
+        return LogChecksum(value: integer(at: offset + 16) ^ mask)
     }
 
     private func integer(at offset: Int) -> UInt64 {

@@ -2,10 +2,20 @@ import CSQLite
 
 /// The main database file: a key block, then sealed pages.
 final class MainFile: SealedFile {
-    /// The log of the same connection, which is guarded by the locks of this file.
+    /// The log and the rollback journal of the same connection, which are guarded by the locks of this file.
     var log: LogFile?
+    var journal: JournalFile?
+    /// The version of the file, which decides how logs and journals are written.
+    private(set) var version: FormatVersion
+    /// SQLite's index of the log.
+    let index = LogIndex()
+    let epoch: LockEpoch
+    let path: String
     /// Whether this connection alone may append to the log now.
     private(set) var mayAppend = false
+    /// The locks of the log's index that this connection alone has, a bit each.
+    private var exclusiveLocks: UInt32 = 0
+    private var level = SQLITE_LOCK_NONE
     private let page = Buffer(size: FileFormat.pageSize)
     private var ahead = ReadAhead()
     /// The end of the pages as SQLite counts, or -1 when it must be asked for again.
@@ -18,14 +28,27 @@ final class MainFile: SealedFile {
     /// How many bytes SQLite reads of page 1 when it opens a file.
     private static let firstLook = 100
 
-    init(file: BaseFile, cipher: PageCipher) {
-        super.init(file: file, cipher: cipher, kind: .main)
+    /// The locks of who writes and of who recovers ("WAL-Index Format", locks).
+    private static let writeLock: Int32 = 0
+    private static let recoveryLock: Int32 = 2
+
+    /// - Parameter version: What the key block says.
+    init(file: BaseFile, path: String, cipher: PageCipher, version: FormatVersion) {
+        self.path = path
+        self.version = version
+        epoch = LockEpoch()
+        super.init(file: file, cipher: cipher, kind: .main, version: version, epoch: epoch)
+    }
+
+    /// Whether nobody but this connection can look at the log or change it, as while SQLite recovers it.
+    var hasLogAlone: Bool {
+        index.isShared ? exclusiveLocks & 1 << Self.recoveryLock != 0 : level >= SQLITE_LOCK_EXCLUSIVE
     }
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         let start = Int(offset % Int64(FileFormat.pageSize))
         guard offset >= 0, start + target.count <= FileFormat.pageSize else { return SQLITE_IOERR_READ }
-        let place = PageCipher.Place(kind: .main, offset: offset - Int64(start))
+        let place = PageCipher.Place.main(offset - Int64(start))
         // What was read ahead and does not open stood behind the end of the file, or is damaged: the slow way tells.
         if let sealed = ahead.page(at: place.offset + Self.shift, of: file),
             open(sealed, at: place, from: start, to: target)
@@ -59,12 +82,42 @@ final class MainFile: SealedFile {
         return isFirstLook ? SQLITE_IOERR_SHORT_READ : SQLITE_IOERR_DATA
     }
 
+    override func lockDidChange(to level: Int32) -> Int32 {
+        let before = self.level
+        self.level = level
+        // Once SQLite gives back what it needs for writing, its journal is done with, and the next one may be another's.
+        if level <= SQLITE_LOCK_SHARED { journal?.forget() }
+        // Between two locks another process may have brought the file to the second version. It takes nobody's lock away.
+        guard before == SQLITE_LOCK_NONE, level >= SQLITE_LOCK_SHARED, version == .one else { return SQLITE_OK }
+        return readVersion()
+    }
+
+    private func readVersion() -> Int32 {
+        let latest = KeyBlock.bytes(of: .latest)
+        return withUnsafeTemporaryAllocation(byteCount: latest.count, alignment: 2) { bytes in
+            let code = file.read(bytes, at: Int64(KeyBlock.versionOffset))
+            if code == SQLITE_OK, bytes.elementsEqual(latest) { version = .latest }
+            return code
+        }
+    }
+
+    override func sharedLockWillChange(_ first: Int32, _ count: Int32, _ flags: Int32) {
+        guard first == Self.writeLock, flags & SQLITE_SHM_EXCLUSIVE != 0, flags & SQLITE_SHM_UNLOCK != 0 else { return }
+        log?.writerWillEnd()
+    }
+
     override func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {
-        // The first of the locks is the one of who writes (the file format of SQLite, "WAL-Index Format").
-        guard first == 0, flags & SQLITE_SHM_EXCLUSIVE != 0 else { return }
+        guard flags & SQLITE_SHM_EXCLUSIVE != 0, first >= 0, count > 0, first + count <= 32 else { return }
+        let locks = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(count) - 1) << UInt64(first))
+        if flags & SQLITE_SHM_LOCK != 0 { exclusiveLocks |= locks } else { exclusiveLocks &= ~locks }
+        guard first == Self.writeLock else { return }
         mayAppend = flags & SQLITE_SHM_LOCK != 0
         log?.writerDidChange()
     }
+
+    override func didMap(_ region: Int32, to address: UnsafeMutableRawPointer?) { index.map(region, to: address) }
+
+    override func didUnmap() { index.unmap() }
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
         guard offset >= 0, offset % Int64(FileFormat.pageSize) == 0, source.count == FileFormat.pageSize,
@@ -84,7 +137,7 @@ final class MainFile: SealedFile {
             guard code == SQLITE_OK else { return code }
             end += Int64(FileFormat.pageSize)
         }
-        let code = sealing(source, at: .init(kind: .main, offset: offset)) {
+        let code = sealing(source, at: .main(offset)) {
             file.write($0, at: offset + Self.shift)
         }
         if code == SQLITE_OK {
@@ -110,13 +163,20 @@ final class MainFile: SealedFile {
     override func locksWillChange() -> Int32 {
         end = -1
         ahead.forget()
-        return log?.flush() ?? SQLITE_OK
+        epoch.advance()
+        return log?.locksWillChange() ?? SQLITE_OK
+    }
+
+    override func close() -> Int32 {
+        let code = super.close()
+        OpenDatabases.shared.didClose(path)
+        return code
     }
 
     private func writeZeroPage(at offset: Int64) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: FileFormat.pageSize, alignment: 16) { zeros in
             fillWithZeros(zeros)
-            return sealing(UnsafeRawBufferPointer(zeros), at: .init(kind: .main, offset: offset)) {
+            return sealing(UnsafeRawBufferPointer(zeros), at: .main(offset)) {
                 file.write($0, at: offset + Self.shift)
             }
         }

@@ -17,8 +17,18 @@ class OpenFile {
     /// - Returns: A result code; what is not `SQLITE_OK` keeps a lock from being taken.
     func locksWillChange() -> Int32 { SQLITE_OK }
 
-    /// Called when this connection has taken or given back locks of the log's index.
+    /// Called when this connection has taken or given back a lock of the file.
+    ///
+    /// - Returns: A result code.
+    func lockDidChange(to level: Int32) -> Int32 { SQLITE_OK }
+
+    /// Called before this connection takes or gives back locks of the log's index, and after it has done so.
+    func sharedLockWillChange(_ first: Int32, _ count: Int32, _ flags: Int32) {}
     func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {}
+
+    /// Called when SQLite got a region of the log's index in shared memory, or has given all of them back.
+    func didMap(_ region: Int32, to address: UnsafeMutableRawPointer?) {}
+    func didUnmap() {}
 
     /// The file beneath; nil for a file in memory.
     var base: BaseFile? { nil }
@@ -28,13 +38,28 @@ class OpenFile {
 class SealedFile: OpenFile {
     let file: BaseFile
     let cipher: PageCipher
-    private let sealer: PageSealer
-    private var nonces = NonceSource()
+    private let kind: PageKind
+    private var sealer: PageSealer
+    private var sealerVersion: FormatVersion
+    private let nonces: NonceSource
 
-    init(file: BaseFile, cipher: PageCipher, kind: PageKind) {
+    /// - Parameter epoch: The changes of the locks of the database file, which guard this file too.
+    init(file: BaseFile, cipher: PageCipher, kind: PageKind, version: FormatVersion, epoch: LockEpoch) {
         self.file = file
         self.cipher = cipher
-        sealer = cipher.sealer(for: kind)
+        self.kind = kind
+        sealer = cipher.sealer(for: kind, version)
+        sealerVersion = version
+        nonces = cipher.nonces(epoch)
+    }
+
+    /// The sealer of a place: a journal may be of an earlier version than the database.
+    private func sealer(for place: PageCipher.Place) -> PageSealer {
+        if place.version != sealerVersion, kind != .main {
+            sealer = cipher.sealer(for: kind, place.version)
+            sealerVersion = place.version
+        }
+        return sealer
     }
 
     override final var base: BaseFile? { file }
@@ -53,9 +78,10 @@ class SealedFile: OpenFile {
         guard page.count == FileFormat.pageSize, let content = page.baseAddress, Self.reservedBytesAreZero(page) else {
             return SQLITE_IOERR_WRITE
         }
-        nonces.next(into: target)
+        let sealer = sealer(for: place)
         let isSealed = cipher.withAssociatedData(of: place) {
-            sealer.seal(content, nonce: target, authenticating: $0, to: target + FileFormat.nonceSize)
+            nonces.write(for: content, authenticating: $0, to: target)
+                && sealer.seal(content, nonce: target, authenticating: $0, to: target + FileFormat.nonceSize)
         }
         return isSealed ? SQLITE_OK : SQLITE_IOERR_WRITE
     }
@@ -82,6 +108,7 @@ class SealedFile: OpenFile {
     ) -> Bool {
         guard let address = target.baseAddress else { return false }
         let available = max(0, min(target.count, FileFormat.contentSize - start))
+        let sealer = sealer(for: place)
         let isOpen = cipher.withAssociatedData(of: place) { data in
             if available == FileFormat.contentSize {
                 return sealer.open(sealed, authenticating: data, to: address)

@@ -14,6 +14,7 @@ struct KeyBlock {
     /// The slots are far apart, so that a torn write of one cannot reach the other.
     static let slotOffsets = [1024, 3072]
 
+    let version: FormatVersion
     let fileIdentity: [UInt8]
     let header: [UInt8]
     private(set) var slots: [Slot?]
@@ -34,36 +35,47 @@ struct KeyBlock {
     }
 
     /// A new block without a slot.
-    init(fileIdentity: [UInt8]) {
+    init(fileIdentity: [UInt8], version: FormatVersion = .latest) {
         var header = Self.magic
-        header += [0, UInt8(FileFormat.version)]
+        header += Self.bytes(of: version)
         header += [UInt8(FileFormat.pageSize >> 8), UInt8(FileFormat.pageSize & 255)]
         header += [UInt8(FileFormat.reservedSize), 0, 0, 0]
         header += fileIdentity
         header += [UInt8](repeating: 0, count: Self.headerSize - header.count)
         self.header = header
         self.fileIdentity = fileIdentity
+        self.version = version
         slots = [nil, nil]
     }
+
+    /// Where the version stands.
+    static let versionOffset = 16
+
+    /// The two bytes of a version.
+    static func bytes(of version: FormatVersion) -> [UInt8] { [0, UInt8(version.rawValue)] }
 
     /// Reads a block.
     init(bytes: [UInt8]) throws(Refusal) {
         guard !bytes.starts(with: Array("SQLite format 3\0".utf8)) else { throw .plainDatabase }
         let isMarked = bytes.starts(with: Self.magic)
         guard bytes.count == FileFormat.keyBlockSize else { throw isMarked ? .damaged : .notADatabase }
-        self.init(slotsOf: bytes)
-        // A whole slot vouches for the header that it was written with, whatever stands in its place now: what has another
-        // name or version is then a damaged file of ours, and neither a stranger's nor a later one.
-        let isVouchedFor = active != nil
+        let number = Int(bytes[16]) << 8 | Int(bytes[17])
+        let stated = FormatVersion(rawValue: number)
+        // The version decides under which header a slot is whole. A whole slot vouches for the header that it was written
+        // with, whatever stands in its place now: what has another name or version is then a damaged file of ours, and
+        // neither a stranger's nor a later one.
+        self.init(slotsOf: bytes, stated ?? .latest)
+        let isVouchedFor =
+            stated != nil
+            ? active != nil : FormatVersion.allCases.contains { KeyBlock(slotsOf: bytes, $0).active != nil }
         guard isMarked || isVouchedFor else { throw .notADatabase }
-        let version = Int(bytes[16]) << 8 | Int(bytes[17])
-        guard version == FileFormat.version || isVouchedFor else { throw .unsupportedFormat(version) }
+        guard stated != nil || isVouchedFor else { throw .unsupportedFormat(number) }
         guard isVouchedFor, bytes.starts(with: header) else { throw .damaged }
     }
 
-    /// Takes the file identity and the slots that are whole, under the header that the format has for that identity.
-    private init(slotsOf bytes: [UInt8]) {
-        self.init(fileIdentity: Array(bytes[24..<40]))
+    /// Takes the file identity and the slots that are whole, under the header that a version has for that identity.
+    private init(slotsOf bytes: [UInt8], _ version: FormatVersion) {
+        self.init(fileIdentity: Array(bytes[24..<40]), version: version)
         for (index, offset) in Self.slotOffsets.enumerated() {
             slots[index] = slot(from: Array(bytes[offset..<(offset + Self.slotSize)]), isWhole: true)
         }
@@ -76,14 +88,55 @@ struct KeyBlock {
     ///   whose tag covers the header and the sequence number.
     static func mended(_ bytes: [UInt8]) -> [KeyBlock] {
         guard bytes.count == FileFormat.keyBlockSize else { return [] }
-        let block = KeyBlock(slotsOf: bytes)
+        let stated = FormatVersion(rawValue: Int(bytes[16]) << 8 | Int(bytes[17]))
+        // A version that is none was damaged: the envelope's tag tells which one it was.
+        let versions = stated.map { [$0] } ?? FormatVersion.allCases.reversed()
+        let whole = versions.map { KeyBlock(slotsOf: bytes, $0) }.filter { $0.active != nil }
         // A slot that is whole counts, alone.
-        guard block.active == nil else { return [block] }
-        return slotOffsets.enumerated().compactMap { index, offset in
-            var mended = block
-            mended.slots[index] = block.slot(from: Array(bytes[offset..<(offset + slotSize)]), isWhole: false)
-            return mended.active == nil ? nil : mended
-        }.sorted { $0.sequence > $1.sequence }
+        guard whole.isEmpty else { return whole }
+        let blocks = FormatVersion.allCases.reversed().flatMap { version in
+            slotOffsets.enumerated().compactMap { index, offset -> KeyBlock? in
+                var mended = KeyBlock(slotsOf: bytes, version)
+                mended.slots[index] = mended.slot(from: Array(bytes[offset..<(offset + slotSize)]), isWhole: false)
+                return mended.slots[index] == nil ? nil : mended
+            }
+        }
+        return blocks.sorted { $0.sequence > $1.sequence }
+    }
+
+    /// Whether bytes are those of this block. A slot that an upgrade of the format has written or left, and that does not
+    /// count under this header, is no difference: the next unlocking removes it.
+    func isWritten(as bytes: [UInt8]) -> Bool {
+        guard bytes.count == FileFormat.keyBlockSize else { return false }
+        var expected = self.bytes
+        for other in FormatVersion.allCases where other != version {
+            let remains = KeyBlock(slotsOf: bytes, other)
+            for (index, offset) in Self.slotOffsets.enumerated()
+            where slots[index] == nil && remains.slots[index] != nil {
+                expected.replaceSubrange(offset..<(offset + Self.slotSize), with: remains.slotBytes(index))
+            }
+        }
+        return expected == bytes
+    }
+
+    /// The same block in another version, whose slot counts under that header; the data key and the user's key stay.
+    ///
+    /// The salt stays too, so that a passphrase needs no second derivation; the nonce is new.
+    ///
+    /// - Returns: The block, and the index of its slot.
+    func upgraded(
+        to version: FormatVersion, with source: KeySource
+    ) throws(SecretError) -> (block: KeyBlock, slot: Int) {
+        let dataKey = try dataKey(with: source)
+        guard let active, let old = slots[active]?.envelope else { throw .wrongKey }
+        var block = KeyBlock(fileIdentity: fileIdentity, version: version)
+        block.slots = slots
+        let sequence = sequence &+ 1
+        let envelope = try KeyEnvelope.seal(
+            dataKey, with: source, context: block.context(sequence: sequence), derivation: old.derivation ?? .standard,
+            deriver: .shared, salt: Array(old.bytes[16..<32]), nonce: randomBytes(FileFormat.nonceSize))
+        let slot = block.place(Slot(sequence: sequence, envelope: envelope))
+        return (block, slot)
     }
 
     /// The sequence number of the slot that counts; 0 without one.

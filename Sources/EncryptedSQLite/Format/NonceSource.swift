@@ -1,3 +1,7 @@
+import CAESGCM
+import Crypto
+import Foundation
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -6,33 +10,100 @@
     import Glibc
 #endif
 
-/// Random nonces, fetched from the system a handful at a time.
-///
-/// One system call per page would cost a tenth of sealing it. Each open file has a source of its own, so a
-/// nonce is never handed out twice within a process. A process that forks must not use connections of its
-/// parent, which SQLite forbids anyway.
-struct NonceSource {
-    /// The most that `getentropy` gives at once is 256 bytes.
-    private static let batch = 256 / FileFormat.nonceSize * FileFormat.nonceSize
-    private var bytes = [UInt8](repeating: 0, count: batch)
-    private var used = batch
+/// Counts the changes of a connection's locks; its three files share one.
+final class LockEpoch {
+    private(set) var number: UInt64 = 1
 
-    /// Writes the next nonce, 12 bytes.
-    mutating func next(into target: UnsafeMutableRawPointer) {
-        if used == Self.batch {
-            refill()
-            used = 0
-        }
-        UnsafeMutableRawBufferPointer(start: target, count: FileFormat.nonceSize)
-            .copyBytes(from: bytes[used..<(used + FileFormat.nonceSize)])
-        used += FileFormat.nonceSize
+    func advance() { number &+= 1 }
+}
+
+/// The nonces of one open file: they look random, and do not repeat when the memory of the machine is put back.
+///
+/// A nonce is a keyed code of 16 random bytes of the system, of a counter, and of a keyed hash of what is sealed and where. The
+/// random bytes are fetched at the first page after each change of the connection's locks. A restored machine may repeat them
+/// and the counter; the nonce then repeats only for equal content at an equal place, which gives equal bytes. Different content
+/// has the same nonce with a probability of 2^-96.
+///
+/// Opening a page needs none of this: the nonce stands before it.
+final class NonceSource {
+    private let epoch: LockEpoch
+    private let hashKey: SymmetricKey
+    private let schedule: OpaquePointer?
+    private let code: KeyedCode
+    private let fetch: (UnsafeMutableRawBufferPointer) -> Void
+    /// Random bytes, the counter (big-endian), then the hash of the page.
+    private let input = Buffer(size: randomSize + 4 + FileFormat.tagSize)
+    private var fetchedIn: UInt64 = 0
+    private var count: UInt32 = 0
+
+    private static let randomSize = 16
+
+    /// - Parameters:
+    ///   - hashKey: The key of the hash, which has no other use.
+    ///   - key: The key of the code.
+    ///   - keepsSchedule: Whether the C code is used if it can be; a test compares both ways.
+    ///   - fetch: Fills a buffer with random bytes. Only tests may choose them.
+    init(
+        hashKey: SymmetricKey, key: SymmetricKey, epoch: LockEpoch, keepsSchedule: Bool = true,
+        fetch: @escaping (UnsafeMutableRawBufferPointer) -> Void = NonceSource.fetchFromSystem
+    ) {
+        self.epoch = epoch
+        self.hashKey = hashKey
+        self.fetch = fetch
+        schedule = keepsSchedule ? hashKey.withUnsafeBytes { outpost_gcm_new($0.baseAddress) } : nil
+        code = KeyedCode(key: key, keepsState: keepsSchedule)
     }
 
-    private mutating func refill() {
-        let result = bytes.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) }
-        if result != 0 {
-            var generator = SystemRandomNumberGenerator()
-            for index in bytes.indices { bytes[index] = generator.next() }
+    deinit {
+        outpost_gcm_free(schedule)
+    }
+
+    /// Writes the nonce, 12 bytes, of a page that is about to be sealed.
+    ///
+    /// - Parameters:
+    ///   - content: 4068 bytes.
+    ///   - data: The associated data of the page.
+    /// - Returns: Whether it was done.
+    func write(
+        for content: UnsafeRawPointer, authenticating data: UnsafeRawBufferPointer,
+        to target: UnsafeMutableRawPointer
+    ) -> Bool {
+        guard let input = input.bytes.baseAddress else { return false }
+        if fetchedIn != epoch.number || count == .max {
+            fetch(UnsafeMutableRawBufferPointer(start: input, count: Self.randomSize))
+            (fetchedIn, count) = (epoch.number, 0)
         }
+        count += 1
+        input.storeBytes(of: count.bigEndian, toByteOffset: Self.randomSize, as: UInt32.self)
+        guard hash(content, data, to: input + Self.randomSize + 4) else { return false }
+        code.code(of: UnsafeRawBufferPointer(self.input.bytes)) { code in
+            if let source = code.baseAddress { memcpy(target, source, FileFormat.nonceSize) }
+        }
+        return true
+    }
+
+    /// The tag of AES-256-GCM without a text, of associated data and content; it never leaves memory.
+    private func hash(
+        _ content: UnsafeRawPointer, _ data: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
+    ) -> Bool {
+        if let schedule {
+            return outpost_gcm_tag(
+                schedule, target, data.baseAddress, data.count, content, FileFormat.contentSize) == 1
+        }
+        do {
+            let nonce = try AES.GCM.Nonce(data: [UInt8](repeating: 0, count: FileFormat.nonceSize))
+            let all = Data(data) + Data(bytes: content, count: FileFormat.contentSize)
+            let box = try AES.GCM.seal(Data(), using: hashKey, nonce: nonce, authenticating: all)
+            UnsafeMutableRawBufferPointer(start: target, count: FileFormat.tagSize).copyBytes(from: box.tag)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func fetchFromSystem(_ target: UnsafeMutableRawBufferPointer) {
+        guard getentropy(target.baseAddress, target.count) != 0 else { return }
+        var generator = SystemRandomNumberGenerator()
+        for index in target.indices { target[index] = generator.next() }
     }
 }

@@ -1,94 +1,116 @@
 import Crypto
 import Secrets
 
-/// The keys of one database, the associated data of its pages, and the masks of the checksums beside them.
+/// The keys of one database, and the associated data of its pages.
 ///
 /// Each kind of file has a key of its own, derived from the data key: the budget of 2^32 random nonces then
-/// counts for each kind alone.
+/// counts for each kind alone. The keys of both format versions are here, as another process may bring the file to the
+/// second one, and as a journal of the first one may be left in it.
 final class PageCipher: Sendable {
     let fileIdentity: [UInt8]
+    /// The version in the key block that the user's key opened. A file that says less than that later was altered.
+    let version: FormatVersion
     private let identity: (UInt64, UInt64)
     private let mainKey: SymmetricKey
-    private let logKey: SymmetricKey
-    private let journalKey: SymmetricKey
-    /// The code after its key and before any input. Keying it anew for each mask would cost as much again as the
-    /// mask, and a frame of the log needs one. Unlike the keys, its state is not overwritten when it is released;
-    /// it hides checksums, and opens no page.
-    private let maskCode: HMAC<SHA256>
+    private let first: VersionKeys
+    private let second: VersionKeys
+    private let nonceHashKey: SymmetricKey
+    private let nonceKey: SymmetricKey
 
-    init(dataKey: EncryptionKey, fileIdentity: [UInt8]) {
-        func derive(_ purpose: String) -> SymmetricKey {
+    /// The keys that differ between the versions.
+    private struct VersionKeys: Sendable {
+        var log: SymmetricKey
+        var journal: SymmetricKey
+        var mask: SymmetricKey
+    }
+
+    init(dataKey: EncryptionKey, fileIdentity: [UInt8], version: FormatVersion = .latest) {
+        func derive(_ purpose: String, _ version: FormatVersion = .two) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: dataKey.symmetricKey, salt: fileIdentity,
-                info: Array("outpost sqlite 1 \(purpose)".utf8), outputByteCount: EncryptionKey.byteCount)
+                info: Array("outpost sqlite \(version.rawValue) \(purpose)".utf8),
+                outputByteCount: EncryptionKey.byteCount)
+        }
+        func keys(of version: FormatVersion) -> VersionKeys {
+            VersionKeys(log: derive("wal", version), journal: derive("journal", version), mask: derive("mask", version))
         }
         self.fileIdentity = fileIdentity
+        self.version = version
         identity = fileIdentity.withUnsafeBytes { bytes in
             bytes.count == 16
                 ? (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
                 : (0, 0)
         }
-        mainKey = derive("main")
-        logKey = derive("wal")
-        journalKey = derive("journal")
-        maskCode = HMAC<SHA256>(key: derive("mask"))
+        // The pages of the database are the same in both versions, so that no page is rewritten.
+        mainKey = derive("main", .one)
+        first = keys(of: .one)
+        second = keys(of: .two)
+        nonceHashKey = derive("nonce hash")
+        nonceKey = derive("nonce")
     }
 
-    /// Where a page stands: its associated data (`rules.md` 31).
+    private func keys(of version: FormatVersion) -> VersionKeys { version == .one ? first : second }
+
+    /// The place of a page: its associated data (`rules.md` 31).
     struct Place {
         var kind: PageKind
         /// The offset in the file as SQLite counts it: without the key block.
         var offset: Int64
-        /// The page number that stands before the page in a rollback journal; else 0. SQLite's journal
-        /// checksum does not cover it, so that without this a page could be rolled back to a wrong place.
-        var journalPage: UInt32 = 0
-    }
+        /// The version of the log or journal. Pages of the database are the same in both.
+        var version: FormatVersion = .latest
+        /// The number of the page that a frame of the log or a journal record is for.
+        var page: UInt32 = 0
+        /// What tells the log or journal from others: the salts of the log, or bytes 12 to 19 of a journal's header.
+        var context: UInt64 = 0
+        /// The number of pages of the database after the commit, in a frame that commits; else 0.
+        var commit: UInt32 = 0
 
-    /// Who seals and opens the pages of one open file of a kind.
-    func sealer(for kind: PageKind) -> PageSealer {
-        switch kind {
-        case .main: PageSealer(key: mainKey)
-        case .log: PageSealer(key: logKey)
-        case .journal: PageSealer(key: journalKey)
+        static func main(_ offset: Int64) -> Place { Place(kind: .main, offset: offset) }
+
+        /// The place of a page in a frame of the log.
+        ///
+        /// - Parameters:
+        ///   - frame: The offset of the frame, not of the page in it.
+        ///   - fields: The first 8 bytes of the frame's header: page number, then size after commit.
+        static func log(frame: Int64, fields: UInt64, salts: UInt64, _ version: FormatVersion) -> Place {
+            Place(
+                kind: .log, offset: frame + Int64(FileFormat.frameHeaderSize), version: version,
+                page: UInt32(truncatingIfNeeded: fields >> 32), context: salts,
+                commit: UInt32(truncatingIfNeeded: fields))
         }
     }
 
+    /// What seals and opens the pages of one open file of a kind.
+    func sealer(for kind: PageKind, _ version: FormatVersion = .latest) -> PageSealer {
+        switch kind {
+        case .main: PageSealer(key: mainKey)
+        case .log: PageSealer(key: keys(of: version).log)
+        case .journal: PageSealer(key: keys(of: version).journal)
+        }
+    }
+
+    /// The masks of the checksums of one open file.
+    func masks(_ version: FormatVersion) -> ChecksumMasks {
+        ChecksumMasks(key: keys(of: version).mask, version: version)
+    }
+
+    /// The nonces of one open file.
+    func nonces(_ epoch: LockEpoch) -> NonceSource {
+        NonceSource(hashKey: nonceHashKey, key: nonceKey, epoch: epoch)
+    }
+
     func withAssociatedData<Result>(of place: Place, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        let kindAndPage = UInt64(place.kind.rawValue) << 56 | UInt64(place.journalPage)
-        let data = (identity.0, identity.1, kindAndPage.bigEndian, UInt64(bitPattern: place.offset).bigEndian)
+        let kind = UInt64(place.kind.rawValue) << 56
+        let offset = UInt64(bitPattern: place.offset).bigEndian
+        if place.kind == .main || place.version == .one {
+            let page = place.kind == .journal ? UInt64(place.page) : 0
+            return withUnsafeBytes(of: (identity.0, identity.1, (kind | page).bigEndian, offset), body)
+        }
+        let version = UInt64(place.version.rawValue) << 48
+        let data = (
+            identity.0, identity.1, (kind | version | UInt64(place.page)).bigEndian, offset, place.context.bigEndian,
+            (UInt64(place.commit) << 32).bigEndian
+        )
         return withUnsafeBytes(of: data, body)
-    }
-
-    /// The mask of the checksum in the header of the log (kind 4) or of one of its frames (kind 2).
-    ///
-    /// All plain fields beside the checksum go into the mask. A changed page number, commit mark or salt
-    /// thus turns the checksum into noise, and recovery refuses the frame.
-    func logMask(isHeader: Bool, offset: Int64, salts: UInt64, pageAndCommit: UInt64) -> UInt64 {
-        mask(
-            (
-                UInt64(isHeader ? 4 : PageKind.log.rawValue) << 56, UInt64(bitPattern: offset), salts,
-                pageAndCommit
-            ))
-    }
-
-    /// The mask of the checksum behind a page of a rollback journal.
-    ///
-    /// The page's nonce makes it a new mask for every page that was ever written at this offset.
-    func journalMask(offset: Int64, nonce: (UInt64, UInt32)) -> UInt32 {
-        let value = mask(
-            (UInt64(PageKind.journal.rawValue) << 56, UInt64(bitPattern: offset), nonce.0, UInt64(nonce.1) << 32))
-        return UInt32(value >> 32)
-    }
-
-    /// The code that vouches for the header of a rollback journal (kind 5).
-    func journalHeaderCode(offset: Int64, fields: (UInt64, UInt64)) -> UInt64 {
-        mask((5 << 56, UInt64(bitPattern: offset), fields.0, fields.1))
-    }
-
-    private func mask(_ words: (UInt64, UInt64, UInt64, UInt64)) -> UInt64 {
-        let input = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
-        var code = maskCode
-        withUnsafeBytes(of: input) { code.update(data: $0) }
-        return code.finalize().withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
     }
 }

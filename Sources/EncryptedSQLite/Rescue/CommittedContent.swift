@@ -6,6 +6,7 @@ struct CommittedContent {
     private let log: LogReader?
     private let frames: [Int: Int]
     private let sealer: PageSealer
+    private let nonces: NonceSource
 
     init(file: KeyBlockFile, cipher: PageCipher, log: LogReader?) {
         self.file = file
@@ -13,6 +14,7 @@ struct CommittedContent {
         self.log = log
         frames = log?.committedFrames ?? [:]
         sealer = cipher.sealer(for: .main)
+        nonces = cipher.nonces(LockEpoch())
     }
 
     /// The highest number of a page in the log; 0 without one.
@@ -38,7 +40,7 @@ struct CommittedContent {
     func page(_ number: Int) throws(EncryptedDatabaseError) -> [UInt8]? {
         if let frame = frames[number] { return log?.page(inFrameAt: frame) }
         let sealed = try sealedPage(number)
-        let place = PageCipher.Place(kind: .main, offset: Int64(number - 1) * Int64(FileFormat.pageSize))
+        let place = PageCipher.Place.main(Int64(number - 1) * Int64(FileFormat.pageSize))
         var page = [UInt8](repeating: 0, count: FileFormat.pageSize)
         let isOpen = page.withUnsafeMutableBytes { target in
             sealed.withUnsafeBytes { sealed in
@@ -60,14 +62,13 @@ struct CommittedContent {
     func movedPage(_ number: Int) throws(EncryptedDatabaseError) -> [UInt8] {
         guard let frame = frames[number], let page = log?.page(inFrameAt: frame) else { return try sealedPage(number) }
         var sealed = [UInt8](repeating: 0, count: FileFormat.pageSize)
-        var nonces = NonceSource()
-        let place = PageCipher.Place(kind: .main, offset: Int64(number - 1) * Int64(FileFormat.pageSize))
+        let place = PageCipher.Place.main(Int64(number - 1) * Int64(FileFormat.pageSize))
         let isSealed = sealed.withUnsafeMutableBytes { target in
             page.withUnsafeBytes { page in
                 guard let target = target.baseAddress, let page = page.baseAddress else { return false }
-                nonces.next(into: target)
                 return cipher.withAssociatedData(of: place) {
-                    sealer.seal(page, nonce: target, authenticating: $0, to: target + FileFormat.nonceSize)
+                    nonces.write(for: page, authenticating: $0, to: target)
+                        && sealer.seal(page, nonce: target, authenticating: $0, to: target + FileFormat.nonceSize)
                 }
             }
         }

@@ -2,14 +2,6 @@ import CSQLite
 import Foundation
 package import Secrets
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 /// A database file, plain or encrypted, that no connection can be opened to as long as this is there, in this process or
 /// another: so that its files can be copied and replaced.
 ///
@@ -81,11 +73,11 @@ package final class ExclusiveDatabase {
     ///   - copy: A file that does not exist.
     ///   - source: The database's key or passphrase.
     /// - Returns: How many frames of the log were left out. An earlier state of their pages stands in the copy.
-    /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, what ``EncryptedDatabase/unlock(at:with:)`` throws.
+    /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, what ``EncryptedDatabase/unlock(at:with:upgradesFormat:)`` throws.
     package func copyContent(to copy: String, openedWith source: KeySource) throws(EncryptedDatabaseError) -> Int {
         let (block, dataKey) = try file.opened(with: source)
-        let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity)
-        let log = LogReader(path: path + "-wal", cipher: cipher)
+        let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
+        let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
         let content = CommittedContent(file: file, cipher: cipher, log: log)
         let there = try content.filePageCount()
         let count = try content.statedPageCount() ?? max(there, content.lastPageInLog)
@@ -101,53 +93,4 @@ package final class ExclusiveDatabase {
         try target.lengthen(to: offset(count + 1))
         return log?.unusableCount ?? 0
     }
-}
-
-/// A file that no connection has open, so that closing it drops nobody's locks.
-private final class NewFile {
-    private let path: String
-    private let descriptor: Int32
-
-    /// Makes one that only its owner can read.
-    init(path: String) throws(EncryptedDatabaseError) {
-        self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            guard errno != EEXIST else { throw .alreadyExists(path: path) }
-            throw .sqlite(path: path, operation: "creating", code: Self.code(SQLITE_CANTOPEN))
-        }
-    }
-
-    /// Opens one that was made just now.
-    init(opening path: String) throws(EncryptedDatabaseError) {
-        self.path = path
-        descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .sqlite(path: path, operation: "opening", code: SQLITE_CANTOPEN) }
-    }
-
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
-    }
-
-    func write(_ bytes: [UInt8], at offset: Int64) throws(EncryptedDatabaseError) {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
-            }
-            guard count > 0 else {
-                throw .sqlite(path: path, operation: "writing", code: Self.code(SQLITE_IOERR_WRITE))
-            }
-            done += count
-        }
-    }
-
-    /// Makes it as long as that, with a hole behind what was written.
-    func lengthen(to size: Int64) throws(EncryptedDatabaseError) {
-        guard ftruncate(descriptor, off_t(size)) == 0 else {
-            throw .sqlite(path: path, operation: "writing", code: Self.code(SQLITE_IOERR_TRUNCATE))
-        }
-    }
-
-    private static func code(_ other: Int32) -> Int32 { errno == ENOSPC ? SQLITE_FULL : other }
 }

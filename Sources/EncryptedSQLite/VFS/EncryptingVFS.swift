@@ -86,8 +86,7 @@ enum EncryptingVFS {
         }
         let isLog = flags & SQLITE_OPEN_WAL != 0
         FileHandle.install(
-            isLog ? LogFile(file: under, main: owner) : JournalFile(file: under, cipher: owner.cipher, kind: .journal),
-            in: file)
+            isLog ? LogFile(file: under, main: owner) : JournalFile(file: under, main: owner), in: file)
         return SQLITE_OK
     }
 
@@ -96,7 +95,8 @@ enum EncryptingVFS {
         _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         guard let path else { return SQLITE_CANTOPEN }
-        guard let cipher = KeyRegistry.shared.cipher(forPath: String(cString: path)) else { return SQLITE_AUTH }
+        let name = String(cString: path)
+        guard let cipher = KeyRegistry.shared.cipher(forPath: name) else { return SQLITE_AUTH }
         let under = FileHandle.base(of: file)
         // Never create: a database comes into being in `EncryptedDatabase.create`, or not at all.
         let flags = flags & ~(SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE)
@@ -107,11 +107,16 @@ enum EncryptingVFS {
         }
         // The file may have been replaced since it was unlocked. Its pages would not open, but writing
         // could begin before one is read.
-        guard (try? KeyBlockFile.block(of: under))?.fileIdentity == cipher.fileIdentity else {
+        // A version never goes back: a block that says an earlier one than the key opened was altered.
+        guard let block = try? KeyBlockFile.block(of: under), block.fileIdentity == cipher.fileIdentity,
+            block.version >= cipher.version
+        else {
             _ = under.close()
             return SQLITE_NOTADB
         }
-        FileHandle.install(MainFile(file: under, cipher: cipher), in: file)
+        OpenDatabases.shared.didOpen(name)
+        FileHandle.install(
+            MainFile(file: under, path: name, cipher: cipher, version: block.version), in: file)
         return SQLITE_OK
     }
 }

@@ -61,12 +61,14 @@ enum FileMethods {
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
             let code = object.locksWillChange()
             guard code == SQLITE_OK else { return code }
-            return object.base?.lock(level) ?? SQLITE_OK
+            let locked = object.base?.lock(level) ?? SQLITE_OK
+            return locked == SQLITE_OK ? object.lockDidChange(to: level) : locked
         }
         methods.xUnlock = { file, level in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
             let code = object.locksWillChange()
             let unlocked = object.base?.unlock(level) ?? SQLITE_OK
+            _ = object.lockDidChange(to: level)
             return code == SQLITE_OK ? unlocked : code
         }
         methods.xCheckReservedLock = { file, result in
@@ -74,19 +76,28 @@ enum FileMethods {
             return FileHandle.object(of: file)?.base?.checkReservedLock(result) ?? SQLITE_OK
         }
         methods.xShmMap = { file, region, size, extend, target in
-            FileHandle.object(of: file)?.base?.shmMap(region, size, extend, target) ?? SQLITE_IOERR
+            guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
+            let code = object.base?.shmMap(region, size, extend, target) ?? SQLITE_IOERR
+            // An index that cannot be written is mapped all the same.
+            if code == SQLITE_OK || code == SQLITE_READONLY, size == LogIndex.regionSize {
+                object.didMap(region, to: target?.pointee)
+            }
+            return code
         }
         methods.xShmLock = { file, offset, count, flags in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
             let code = object.locksWillChange()
             guard code == SQLITE_OK || flags & SQLITE_SHM_UNLOCK != 0 else { return code }
+            object.sharedLockWillChange(offset, count, flags)
             let changed = object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
             if changed == SQLITE_OK { object.sharedLockDidChange(offset, count, flags) }
             return code == SQLITE_OK ? changed : code
         }
         methods.xShmBarrier = { file in FileHandle.object(of: file)?.base?.shmBarrier() }
         methods.xShmUnmap = { file, delete in
-            FileHandle.object(of: file)?.base?.shmUnmap(delete) ?? SQLITE_OK
+            guard let object = FileHandle.object(of: file) else { return SQLITE_OK }
+            object.didUnmap()
+            return object.base?.shmUnmap(delete) ?? SQLITE_OK
         }
     }
 

@@ -146,6 +146,9 @@ final class KeyBlockFile {
         throw .busy(path: path)
     }
 
+    /// Gives back every lock.
+    func unlock() { _ = file.unlock(SQLITE_LOCK_NONE) }
+
     /// Runs `body` while no other re-keying can run, in this process or another.
     ///
     /// The lock is SQLite's RESERVED lock, which connections hold only while they write with a rollback

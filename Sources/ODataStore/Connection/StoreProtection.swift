@@ -72,7 +72,7 @@ extension StoreError {
         case .plainDatabase: self = .protectionMismatch(path: path, isEncrypted: false)
         case .notADatabase: self = .notAStore(path: path)
         case .unsupportedFormat(_, let version):
-            self = .newerVersion(path: path, found: version, supported: 1)
+            self = .newerVersion(path: path, found: version, supported: EncryptedDatabase.latestFormat)
         case .damagedKeyBlock, .alreadyExists: self = .corrupt(message: error.description)
         case .busy: self = .locked
         case .locked: self = .wrongKey(path: path)

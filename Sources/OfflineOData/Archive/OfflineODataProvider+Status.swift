@@ -31,6 +31,8 @@ public struct StoreStatus: Sendable {
     public let pending: [QueuedRequest]
     /// Changes in the error archive.
     public let failed: [QueuedRequest]
+    /// What is to be known of the files, one sentence each: a log that was kept aside, an older format.
+    public let notes: [String]
 }
 
 extension OfflineODataProvider {
@@ -53,7 +55,8 @@ extension OfflineODataProvider {
         return StoreStatus(
             serviceRoot: serviceRoot, queries: queries,
             pending: requests.filter { $0.state == .pending || $0.state == .sending },
-            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt })
+            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt },
+            notes: StoreFiles.notes(in: directory))
     }
 
     /// The newest events of the store, newest first.

@@ -22,8 +22,7 @@ extension OfflineODataProvider {
         guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        // The database first: without it, the log is nothing that could be opened by mistake.
-        var paths = ["", "-wal", "-shm", "-journal"].map { database + $0 }
+        var paths = StoreFiles.databaseFiles(in: directory)
         if withDirectory { paths.append(directory) }
         for path in paths where FileManager.default.fileExists(atPath: path) {
             do {

@@ -9,6 +9,8 @@ public struct StoreVerification: Sendable {
     public var damages: [EncryptedDatabase.Damage] = []
     /// What SQLite's own check or the engine's tables say, one sentence each.
     public var problems: [String] = []
+    /// What is no damage, but worth a word: a transaction at the end of the log that was not committed.
+    public var notes: [String] = []
 
     /// Whether nothing was found.
     public var isWhole: Bool { damages.isEmpty && problems.isEmpty }
@@ -38,8 +40,12 @@ extension OfflineODataProvider {
         do throws(EncryptedDatabaseError) {
             isEncrypted = try EncryptedDatabase.isEncrypted(at: path)
             if case .encrypted(let source) = protection {
-                found.damages = try EncryptedDatabase.verify(at: path, with: source)
-                if found.damages.isEmpty { try EncryptedDatabase.unlock(at: path, with: source) }
+                let verification = try EncryptedDatabase.verification(at: path, with: source)
+                found.damages = verification.damages
+                if let note = verification.note { found.notes.append(note) }
+                if found.damages.isEmpty {
+                    try EncryptedDatabase.unlock(at: path, with: source, upgradesFormat: false)
+                }
             }
         } catch {
             throw StoreError(error, path: path)

@@ -1,3 +1,4 @@
+import EncryptedSQLite
 import Foundation
 
 /// The files of a store in its directory.
@@ -6,6 +7,29 @@ enum StoreFiles {
     static func database(in directory: String) -> String { directory + "/store.db" }
     /// The lock that one syncing process holds.
     static func lock(in directory: String) -> String { directory + "/sync.lock" }
+
+    /// All files that hold a part of the database. It comes first: without it, the log is nothing that could be opened by
+    /// mistake.
+    static func databaseFiles(in directory: String) -> [String] {
+        let path = database(in: directory)
+        return ["", "-wal", "-shm", "-journal"].map { path + $0 } + EncryptedDatabase.lostLogs(besides: path)
+    }
+
+    /// What is to be known of the files of an encrypted store, one sentence each.
+    static func notes(in directory: String) -> [String] {
+        let path = database(in: directory)
+        var notes = EncryptedDatabase.lostLogs(besides: path).map { copy in
+            "Some committed changes could not be recovered after a crash or a fault of the disk. "
+                + "The log that holds them was kept as \((copy as NSString).lastPathComponent)."
+        }
+        let latest = EncryptedDatabase.latestFormat
+        if let version = try? EncryptedDatabase.formatVersion(at: path), version < latest {
+            notes.append(
+                "The store has format \(version) of the encryption. It is brought to format \(latest) when it is "
+                    + "opened while no other program has it open.")
+        }
+        return notes
+    }
 
     /// Makes a directory that only its owner can enter.
     ///
@@ -27,9 +51,7 @@ enum StoreFiles {
 
     /// Removes what a creation that failed has left, while it holds the lock.
     static func remove(in directory: String, withDirectory: Bool) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try? FileManager.default.removeItem(atPath: database(in: directory) + suffix)
-        }
+        for path in databaseFiles(in: directory) { try? FileManager.default.removeItem(atPath: path) }
         try? FileManager.default.removeItem(atPath: lock(in: directory))
         if withDirectory { try? FileManager.default.removeItem(atPath: directory) }
     }

@@ -33,6 +33,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             ])
         }
         Terminal.write(table.rendered())
+        for note in status.notes { print(note) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
         if !status.pending.isEmpty {
             print("\nTo push:")
@@ -58,6 +59,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var queries: [Query]
         var pending: [RequestLine]
         var errors: [RequestLine]
+        var notes: [String]
 
         init(_ status: StoreStatus) {
             service = status.serviceRoot
@@ -68,6 +70,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             }
             pending = status.pending.map(RequestLine.init)
             errors = status.failed.map(RequestLine.init)
+            notes = status.notes
         }
     }
 }

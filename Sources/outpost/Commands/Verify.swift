@@ -25,6 +25,7 @@ struct Verify: AsyncParsableCommand, StoreCommand {
         var isWhole: Bool
         var damages: [String]
         var problems: [String]
+        var notes: [String]
     }
 
     func run() async throws {
@@ -36,11 +37,13 @@ struct Verify: AsyncParsableCommand, StoreCommand {
             print(
                 JSONText(
                     Report(
-                        isWhole: found.isWhole, damages: found.damages.map(\.description), problems: found.problems)
+                        isWhole: found.isWhole, damages: found.damages.map(\.description), problems: found.problems,
+                        notes: found.notes)
                 ).text)
         } else {
             for damage in found.damages { print("\(damage)") }
             for problem in found.problems { print(problem) }
+            for note in found.notes { print(note) }
         }
         guard found.isWhole else {
             let count = found.damages.count + found.problems.count

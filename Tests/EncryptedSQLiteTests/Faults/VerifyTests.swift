@@ -95,10 +95,10 @@ struct VerifyTests {
         #expect(throws: EncryptedDatabaseError.locked(path: path)) { try EncryptedDatabase.verify(at: path) }
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         try edit(path) {
-            $0[17] = 2
+            $0[17] = 3
             $0[1535] ^= 1
         }
-        #expect(throws: EncryptedDatabaseError.unsupportedFormat(path: path, version: 2)) {
+        #expect(throws: EncryptedDatabaseError.unsupportedFormat(path: path, version: 3)) {
             try EncryptedDatabase.verify(at: path)
         }
     }

@@ -24,7 +24,7 @@ extension PageCipher {
             content.withUnsafeBytes { content in
                 withAssociatedData(of: place) { data in
                     guard let target = target.baseAddress, let content = content.baseAddress else { return false }
-                    return sealer(for: place.kind).seal(
+                    return sealer(for: place.kind, place.version).seal(
                         content, nonce: target, authenticating: data, to: target + FileFormat.nonceSize)
                 }
             }
@@ -35,7 +35,7 @@ extension PageCipher {
     /// The content of a sealed page, or nil when it does not open at this place.
     func opened(_ sealed: [UInt8], at place: Place) -> [UInt8]? {
         withAssociatedData(of: place) { data in
-            sealer(for: place.kind).opened(sealed, authenticating: Array(data))
+            sealer(for: place.kind, place.version).opened(sealed, authenticating: Array(data))
         }
     }
 }

@@ -73,6 +73,7 @@ final class StoreFuzzing {
         let files = choice & 4 == 0 ? logged : journalled
         let chosen = choice & 2 == 0 ? "" : choice & 4 == 0 ? "-wal" : "-journal"
         try? EncryptedDatabase.lock(at: path)
+        removeLostLogs()
         for suffix in Self.suffixes {
             guard let content = files[suffix] else {
                 unlink(path + suffix)
@@ -93,6 +94,11 @@ final class StoreFuzzing {
         } catch {
             return .refused
         }
+    }
+
+    /// Removes the copies of logs that recovery kept aside, which would fill the folder.
+    private func removeLostLogs() {
+        for name in folder.names where name.hasPrefix("a.db-wal-lost-") { unlink(folder.path(name)) }
     }
 
     private func judgeLog(_ rows: [String]) -> Outcome {

@@ -1,0 +1,70 @@
+/// What SQLite's index of the log in shared memory says, read in the memory that `xShmMap` gave ("WAL-Index Format" in
+/// SQLite's documentation of the file format).
+///
+/// SQLite finds a frame by this index, so it tells which page a frame must hold. Other processes change the memory meanwhile,
+/// but not what is read here: entries of frames that a reader may read, and the salts while it holds its lock.
+final class LogIndex {
+    private var regions: [UnsafeRawPointer?] = []
+
+    /// The two copies of the header, 48 bytes each, and what checkpoints note, come before the first entry.
+    private static let headerSize = 136
+    private static let regionEntries = 4096
+    private static let firstEntries = regionEntries - headerSize / 4
+    private static let frameCountOffset = 16
+    private static let saltsOffset = 32
+    /// The bytes of a region, as SQLite maps them.
+    static let regionSize = 8192 * 2 + 4096 * 4
+
+    /// Whether SQLite keeps the index in shared memory; else it is in memory of its own, for this connection alone.
+    var isShared: Bool { !regions.isEmpty && regions[0] != nil }
+
+    func map(_ region: Int32, to address: UnsafeMutableRawPointer?) {
+        let region = Int(region)
+        guard region >= 0, let address else { return }
+        while regions.count <= region { regions.append(nil) }
+        regions[region] = UnsafeRawPointer(address)
+    }
+
+    func unmap() { regions = [] }
+
+    /// The page that a frame holds; nil without shared memory, and for a frame that the index does not have.
+    func page(inFrame number: Int) -> UInt32? {
+        guard isShared, number > 0 else { return nil }
+        let (region, offset): (Int, Int)
+        if number <= Self.firstEntries {
+            (region, offset) = (0, Self.headerSize + 4 * (number - 1))
+        } else {
+            let rest = number - 1 - Self.firstEntries
+            (region, offset) = (1 + rest / Self.regionEntries, 4 * (rest % Self.regionEntries))
+        }
+        guard region < regions.count, let address = regions[region] else { return nil }
+        let page = address.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        return page == 0 ? nil : page
+    }
+
+    /// The salts of the log; nil without shared memory.
+    var salts: UInt64? {
+        guard isShared, let address = regions[0] else { return nil }
+        return UInt64(bigEndian: address.loadUnaligned(fromByteOffset: Self.saltsOffset, as: UInt64.self))
+    }
+
+    /// How many frames of the log count; nil without shared memory.
+    var frameCount: Int? {
+        guard isShared, let address = regions[0] else { return nil }
+        return Int(address.loadUnaligned(fromByteOffset: Self.frameCountOffset, as: UInt32.self))
+    }
+
+    /// What a whole index that was read from a file says of the log.
+    ///
+    /// - Returns: nil where it is not whole, as while it is being changed.
+    static func state(in bytes: [UInt8]) -> (salts: UInt64, frameCount: Int)? {
+        let size = 48
+        guard bytes.count >= headerSize, bytes[..<size] == bytes[size..<(2 * size)], bytes[12] != 0 else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            (
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: saltsOffset, as: UInt64.self)),
+                Int(bytes.loadUnaligned(fromByteOffset: frameCountOffset, as: UInt32.self))
+            )
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Crypto
+
+/// The nonce of a sealed page, as it stands before it in the file.
+struct Nonce: Equatable {
+    var first: UInt64 = 0
+    var last: UInt32 = 0
+
+    init() {}
+
+    /// - Parameter sealed: At least 12 bytes.
+    init(of sealed: UnsafeRawPointer) {
+        first = UInt64(bigEndian: sealed.loadUnaligned(as: UInt64.self))
+        last = UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    }
+}
+
+/// The masks of SQLite's checksums in one file, which are digests of plain pages.
+///
+/// All plain fields beside a checksum go into its mask. A changed page number, commit mark or salt thus turns the checksum
+/// into noise, and recovery refuses the frame. In the second version the nonce of the page does too, so that a frame that is
+/// written again at its place has a new mask.
+final class ChecksumMasks {
+    let version: FormatVersion
+    private let code: KeyedCode
+
+    init(key: SymmetricKey, version: FormatVersion) {
+        self.version = version
+        code = KeyedCode(key: key)
+    }
+
+    /// The mask of the checksum in the header of the log (kind 4).
+    func logHeader(salts: UInt64) -> UInt64 { mask(4, 0, salts, 0) }
+
+    /// The mask of the checksum in the header of a frame (kind 2).
+    ///
+    /// - Parameter fields: The first 8 bytes of the header: page number, then size after commit.
+    func frame(at offset: Int64, fields: UInt64, salts: UInt64, nonce: Nonce) -> UInt64 {
+        mask(PageKind.log.rawValue, offset, salts, fields, nonce)
+    }
+
+    /// The mask of the checksum behind a page of a rollback journal (kind 3).
+    ///
+    /// - Parameter segment: Bytes 12 to 19 of the header that the record stands behind.
+    func journalRecord(at offset: Int64, segment: UInt64, page: UInt32, nonce: Nonce) -> UInt32 {
+        let kind = PageKind.journal.rawValue
+        let value =
+            version == .one
+            ? mask(kind, offset, nonce.first, UInt64(nonce.last) << 32)
+            : mask(kind, offset, segment, UInt64(page) << 32, nonce)
+        return UInt32(truncatingIfNeeded: value >> 32)
+    }
+
+    /// The code that vouches for the header of a rollback journal (kind 5).
+    func journalHeader(at offset: Int64, fields: (UInt64, UInt64)) -> UInt64 { mask(5, offset, fields.0, fields.1) }
+
+    private func mask(
+        _ kind: UInt8, _ offset: Int64, _ third: UInt64, _ fourth: UInt64, _ nonce: Nonce = Nonce()
+    ) -> UInt64 {
+        let words = (
+            (UInt64(kind) << 56).bigEndian, UInt64(bitPattern: offset).bigEndian, third.bigEndian, fourth.bigEndian,
+            nonce.first.bigEndian, nonce.last.bigEndian
+        )
+        return withUnsafeBytes(of: words) { bytes in
+            let count = version == .one ? 32 : 44
+            return code.code(of: UnsafeRawBufferPointer(rebasing: bytes[..<count])) {
+                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self))
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import CSQLite
+import Foundation
+import Secrets
+import Testing
+
+@testable import EncryptedSQLite
+
+/// Rule 31 for the rollback journal: 40 records of seven transactions over 6 pages, of which each takes the place of each other.
+@Suite("A record of the rollback journal in the place of another rolls nothing back")
+struct JournalExchangeTests {
+    private static let recordCount = 40
+    private static let pageCount = SixPages.tables + 1
+    private static let recordSize = 4 + FileFormat.pageSize + 4
+
+    /// A hot journal and its database: a transaction that has changed all pages, and is not committed.
+    private struct Hot {
+        var contents: [String: Data]
+        /// The values before the transaction, and in it.
+        var before: [String]
+        var inside: [String]
+    }
+
+    private static func values(_ number: Int) -> [String] {
+        ["\(number)"] + (1..<pageCount).map { "value \(number) of \($0)" }
+    }
+
+    private static func begin(_ number: Int, in database: Connection) throws {
+        try database.execute("BEGIN; PRAGMA user_version = \(number)")
+        for table in 1..<pageCount {
+            try database.execute("UPDATE t\(table) SET body = 'value \(number) of \(table)'")
+        }
+        // Changed pages go to the file before the commit, which makes the journal hot.
+        #expect(sqlite3_db_cacheflush(database.handle) == SQLITE_OK)
+    }
+
+    /// Seven hot journals of one database, one after the other.
+    private static func journals(_ key: EncryptionKey, mode: String) throws -> [Hot] {
+        let folder = try Folder(inMemory: true)
+        let database = try SixPages.make(in: folder, key: key, mode: mode)
+        var journals: [Hot] = []
+        for number in 1...7 {
+            let before = try SixPages.values(database)
+            try begin(number, in: database)
+            journals.append(Hot(contents: try folder.contents(), before: before, inside: values(number)))
+            try database.execute("COMMIT")
+        }
+        return journals
+    }
+
+    private static func offset(_ record: Int) -> Int { 512 + record % pageCount * recordSize }
+
+    private static func record(_ index: Int, of journals: [Hot]) -> Data {
+        let journal = journals[index / pageCount].contents["a.db-journal"] ?? Data()
+        return Data(journal[offset(index)..<(offset(index) + recordSize)])
+    }
+
+    /// Each page is as it was before the transaction or in it, and of no other one.
+    private func check(_ values: [String], _ hot: Hot, _ place: Comment) {
+        for page in values.indices {
+            #expect(values[page] == hot.before[page] || values[page] == hot.inside[page], place)
+        }
+    }
+
+    @Test("While nobody has the database open, or a connection that was idle finds it", arguments: ["delete", "truncate"])
+    func hot(mode: String) throws {
+        let key = EncryptionKey.generate()
+        let journals = try Self.journals(key, mode: mode)
+        for hot in journals { #expect(hot.contents["a.db-journal"]?.count ?? 0 >= 512 + 6 * Self.recordSize) }
+        let folder = try Folder(inMemory: true)
+        let path = folder.path("a.db")
+        func lay(_ contents: [String: Data]) throws {
+            for (name, content) in contents {
+                if folder.names.contains(name) {
+                    try overwrite(folder.path(name), at: 0, with: content)
+                } else {
+                    try content.write(to: URL(fileURLWithPath: folder.path(name)))
+                }
+            }
+        }
+        // Unchanged, each rolls back what it should.
+        for hot in journals {
+            for name in folder.names { unlink(folder.path(name)) }
+            try lay(hot.contents)
+            try EncryptedDatabase.unlock(at: path, with: .key(key))
+            #expect(try EncryptedDatabase.verify(at: path) == [])
+            #expect(try SixPages.values(try Connection.encrypted(path)) == hot.before)
+        }
+        for pair in chosenPairs(of: Self.recordCount, sample: 40, seed: 4) {
+            let hot = journals[pair.target / Self.pageCount]
+            var contents = hot.contents
+            contents["a.db-journal"]?.replaceSubrange(
+                Self.offset(pair.target)..<(Self.offset(pair.target) + Self.recordSize),
+                with: Self.record(pair.source, of: journals))
+            for name in folder.names { unlink(folder.path(name)) }
+            try lay(contents)
+            try EncryptedDatabase.unlock(at: path, with: .key(key))
+            let damages = try EncryptedDatabase.verify(at: path)
+            #expect(damages.map(\.offset) == [Int64(Self.offset(pair.target))], "\(pair)")
+            if let values = try? SixPages.values(try Connection.encrypted(path)) { check(values, hot, "\(pair)") }
+        }
+        // A connection that had the database open before.
+        for name in folder.names { unlink(folder.path(name)) }
+        try lay(["a.db": journals[0].contents["a.db"] ?? Data(), "a.db-journal": Data()])
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        for pair in chosenPairs(of: Self.recordCount, sample: 40, seed: 5) {
+            let hot = journals[pair.target / Self.pageCount]
+            let idle = try Connection.encrypted(path)
+            _ = try? idle.values("PRAGMA user_version")
+            var contents = hot.contents
+            contents["a.db-journal"]?.replaceSubrange(
+                Self.offset(pair.target)..<(Self.offset(pair.target) + Self.recordSize),
+                with: Self.record(pair.source, of: journals))
+            try lay(contents)
+            if let values = try? SixPages.values(idle) { check(values, hot, "idle, \(pair)") }
+        }
+    }
+
+    @Test("While its transaction goes on, rolling back is an error", arguments: ["delete", "truncate"])
+    func live(mode: String) throws {
+        let key = EncryptionKey.generate()
+        let folder = try Folder(inMemory: true)
+        let database = try SixPages.make(in: folder, key: key, mode: mode)
+        var older: [Hot] = []
+        for number in 1...6 {
+            try Self.begin(number, in: database)
+            older.append(Hot(contents: try folder.contents(), before: [], inside: Self.values(number)))
+            try database.execute("COMMIT")
+        }
+        database.close()
+        for pair in chosenPairs(of: Self.recordCount, sample: 40, seed: 6) {
+            // The last journal is the one in use.
+            let target = pair.target % Self.pageCount
+            guard pair.source / Self.pageCount < older.count else { continue }
+            let writer = try Connection.encrypted(folder.path("a.db"))
+            let before = try SixPages.values(writer)
+            try Self.begin(7, in: writer)
+            let journal = try #require(try folder.contents()["a.db-journal"])
+            let slot = Self.offset(target)..<(Self.offset(target) + Self.recordSize)
+            try overwrite(folder.path("a.db-journal"), at: slot.lowerBound, with: Self.record(pair.source, of: older))
+            #expect(throws: SQLiteFailure.self, "\(pair)") { try writer.execute("ROLLBACK") }
+            // With the record in its place again, the next connection rolls back.
+            try overwrite(folder.path("a.db-journal"), at: slot.lowerBound, with: Data(journal[slot]))
+            writer.close()
+            #expect(try SixPages.values(try Connection.encrypted(folder.path("a.db"))) == before)
+        }
+    }
+}

@@ -1,0 +1,307 @@
+import CSQLite
+import Crypto
+import FaultInjection
+import Foundation
+import Secrets
+import Testing
+
+@testable import EncryptedSQLite
+
+/// What release 0.1.0 makes of a key block: it knows one header, and checks the slots under that.
+private enum FirstRelease {
+    enum Verdict: Equatable {
+        case opens, unsupportedFormat(Int), damagedKeyBlock
+    }
+
+    static func verdict(_ block: [UInt8]) -> Verdict {
+        var header = Array(block[..<KeyBlock.headerSize])
+        header.replaceSubrange(16..<18, with: [0, 1])
+        let isVouchedFor = KeyBlock.slotOffsets.contains { offset in
+            let slot = block[offset..<(offset + KeyBlock.slotSize)]
+            let digest = SHA256.hash(data: header + slot.dropLast(32))
+            return slot[offset..<(offset + 8)].contains { $0 != 0 } && Array(digest) == Array(slot.suffix(32))
+        }
+        let version = Int(block[16]) << 8 | Int(block[17])
+        guard version == 1 || isVouchedFor else { return .unsupportedFormat(version) }
+        return isVouchedFor && version == 1 ? .opens : .damagedKeyBlock
+    }
+}
+
+extension Folder {
+    /// A database as release 0.1.0 made it, with an empty table `t`; not unlocked.
+    fileprivate func makeOld(_ key: KeySource, mode: String) throws {
+        let path = path("a.db")
+        let identity = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        try EncryptedDatabase.create(at: path, dataKey: .generate(), fileIdentity: identity, version: .one) {
+            (block, dataKey) throws(SecretError) in
+            _ = try block.addSlot(dataKey, with: key, derivation: .standard)
+        }
+        let database = try Connection.encrypted(path)
+        try database.execute("PRAGMA journal_mode = \(mode); CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT)")
+        database.close()
+        try EncryptedDatabase.lock(at: path)
+    }
+
+    fileprivate func keyBlock() throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path("a.db"))).prefix(FileFormat.keyBlockSize))
+    }
+}
+
+@Suite("A database of format 1 is brought to format 2")
+struct FormatUpgradeTests {
+    private let key = EncryptionKey.generate()
+
+    @Test("Unlocking upgrades it, no page is rewritten, and release 0.1.0 refuses it by name", arguments: journalModes)
+    func unlocking(mode: String) throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        try folder.makeOld(.key(key), mode: mode)
+        try EncryptedDatabase.unlock(at: path, with: .key(key), upgradesFormat: false)
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 1)
+        #expect(FirstRelease.verdict(try folder.keyBlock()) == .opens)
+        let old = try Connection.encrypted(path)
+        try old.insert(0..<300)
+        old.close()
+        let before = try folder.contents()
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
+        #expect(FirstRelease.verdict(try folder.keyBlock()) == .unsupportedFormat(2))
+        #expect(try folder.contents()["a.db"]?.dropFirst(4096) == before["a.db"]?.dropFirst(4096))
+        #expect(try EncryptedDatabase.verify(at: path) == [])
+        let database = try Connection.encrypted(path)
+        #expect(try database.values("SELECT count(*) FROM t") == ["300"])
+        try database.insert(300..<400)
+        #expect(try EncryptedDatabase.verify(at: path) == [])
+        #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
+            try EncryptedDatabase.unlock(at: path, with: .key(.generate()))
+        }
+    }
+
+    @Test("A passphrase opens it as before, with the same salt, so that nothing is derived a second time")
+    func passphrase() throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        let passphrase = KeySource.passphrase(Secret("correct horse battery staple"))
+        try folder.makeOld(passphrase, mode: "wal")
+        let before = try KeyBlock(bytes: folder.keyBlock())
+        try EncryptedDatabase.unlock(at: path, with: passphrase)
+        let after = try KeyBlock(bytes: folder.keyBlock())
+        #expect(after.version == .two)
+        let salts = [before, after].compactMap { block in
+            block.active.flatMap { block.slots[$0] }.map { Array($0.envelope.bytes[16..<32]) }
+        }
+        #expect(salts.count == 2 && salts[0] == salts[1])
+        try EncryptedDatabase.rekey(at: path, from: passphrase, to: .key(key))
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
+    }
+
+    @Test("While a connection has it open it stays at format 1 and is written so; the next unlocking upgrades it")
+    func inUse() throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        try folder.makeOld(.key(key), mode: "wal")
+        try EncryptedDatabase.unlock(at: path, with: .key(key), upgradesFormat: false)
+        let first = try Connection.encrypted(path)
+        try first.insert(0..<10)
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 1)
+        let second = try Connection.encrypted(path)
+        try second.insert(10..<20)
+        #expect(try first.values("SELECT count(*) FROM t") == ["20"])
+        #expect(try EncryptedDatabase.verify(at: path) == [])
+        let copy = try folder.crashCopy()
+        first.close()
+        second.close()
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
+        // After a crash the log of the first format is moved into the database before.
+        #expect(copy.names.contains("a.db-wal"))
+        try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: copy.path("a.db")) == 2)
+        #expect(try Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t") == ["20"])
+    }
+
+    @Test("A damaged log of format 1 is left as it is")
+    func damagedLog() throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        try folder.makeOld(.key(key), mode: "wal")
+        try EncryptedDatabase.unlock(at: path, with: .key(key), upgradesFormat: false)
+        let database = try Connection.encrypted(path)
+        for row in 0..<4 { try database.execute("INSERT INTO t VALUES (\(row), 'row')") }
+        let copy = try folder.crashCopy()
+        database.close()
+        unlink(copy.path("a.db-shm"))
+        try edit(copy.path("a.db-wal")) { $0[32 + 4120 + 200] ^= 1 }
+        let before = try copy.contents()
+        try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+        #expect(try copy.contents() == before)
+        // Recovery ends at the damage, and keeps aside what is behind it.
+        #expect(try Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t") == ["1"])
+        #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")).count == 1)
+    }
+
+    @Test("An idle connection with a rollback journal goes on in the new format")
+    func idle() throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        try folder.makeOld(.key(key), mode: "delete")
+        try EncryptedDatabase.unlock(at: path, with: .key(key), upgradesFormat: false)
+        let idle = try Connection.encrypted(path)
+        try idle.insert(0..<200)
+        // Between two transactions it holds no lock.
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
+        try idle.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'changed'")
+        let copy = try folder.crashCopy()
+        try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
+        #expect(try EncryptedDatabase.verify(at: copy.path("a.db")) == [])
+        #expect(
+            try Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t WHERE body LIKE '%changed'")
+                == ["0"])
+        try idle.execute("ROLLBACK")
+        #expect(try idle.values("SELECT count(*) FROM t WHERE body LIKE '%changed'") == ["0"])
+    }
+
+    @Test("A hot journal that a connection of release 0.1.0 left in an upgraded database is played back")
+    func oldJournal() throws {
+        let folder = try Folder()
+        try folder.makeOld(.key(key), mode: "delete")
+        try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(key), upgradesFormat: false)
+        let old = try Connection.encrypted(folder.path("a.db"))
+        try old.insert(0..<200)
+        try old.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'changed'")
+        let copy = try folder.crashCopy()
+        let path = copy.path("a.db")
+        // A journal that waits to be played back is not left behind.
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 1)
+        let upgraded = try KeyBlock(bytes: copy.keyBlock()).upgraded(to: .two, with: .key(key)).block
+        try overwrite(path, at: 0, with: Data(upgraded.bytes))
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(try EncryptedDatabase.verify(at: path) == [])
+        let database = try Connection.encrypted(path)
+        #expect(try database.values("SELECT count(*) FROM t WHERE body LIKE '%changed'") == ["0"])
+        #expect(try database.values("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test("A key block that says format 1 where the key opened format 2 is refused by every new connection")
+    func downgrade() throws {
+        let folder = try Folder()
+        let path = folder.path("a.db")
+        try folder.database(key: key).close()
+        // The digest of a slot is no secret: whoever writes files can make it fit.
+        var block = try KeyBlock(bytes: folder.keyBlock())
+        let old = KeyBlock(fileIdentity: block.fileIdentity, version: .one)
+        let slot = try #require(block.active.flatMap { block.slots[$0] })
+        block = old
+        _ = block.place(slot)
+        try overwrite(path, at: 0, with: Data(block.bytes))
+        #expect(try KeyBlock(bytes: folder.keyBlock()).version == .one)
+        #expect { try Connection.encrypted(path).values("SELECT * FROM t") } throws: {
+            ($0 as? SQLiteFailure)?.code == SQLITE_NOTADB
+        }
+        #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
+            try EncryptedDatabase.unlock(at: path, with: .key(key))
+        }
+    }
+
+    // MARK: On a disk that fails
+
+    /// A database of format 1 with a log that a crash left, on a disk that can fail.
+    private func onDisk() throws -> (folder: Folder, path: String, disk: FaultDisk) {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let folder = try Folder(inMemory: true)
+        try folder.makeOld(.key(key), mode: "wal")
+        try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(key), upgradesFormat: false)
+        let database = try Connection.encrypted(folder.path("a.db"))
+        for row in 0..<3 { try database.execute("INSERT INTO t VALUES (\(row), 'row')") }
+        let copy = try Folder(inMemory: true)
+        for name in ["a.db", "a.db-wal"] {
+            try FileManager.default.copyItem(atPath: folder.path(name), toPath: copy.path(name))
+        }
+        database.close()
+        return (copy, copy.path("a.db"), try FaultDisk(folder: copy.url.path))
+    }
+
+    /// Whether the key opens the files as they are, in whatever format, and the rows are there.
+    private func check(_ folder: Folder, _ place: Comment) throws {
+        let path = folder.path("a.db")
+        let first = FirstRelease.verdict(try folder.keyBlock())
+        let version = try EncryptedDatabase.formatVersion(at: path)
+        // Release 0.1.0 opens the first format and no other; in between, it says that the key block is damaged.
+        #expect(version == 1 ? first == .opens : first != .opens, place)
+        #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [], place)
+        // Without its log, it must not seem to be the database of before.
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        let database = try Connection.encrypted(path)
+        #expect(try database.values("SELECT count(*) FROM t") == ["3"], place)
+        try database.execute("INSERT INTO t VALUES (10, 'row'); DELETE FROM t WHERE id = 10")
+        database.close()
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        #expect(FirstRelease.verdict(try folder.keyBlock()) == .unsupportedFormat(2), place)
+        #expect(try EncryptedDatabase.verify(at: path) == [], place)
+        #expect(throws: EncryptedDatabaseError.wrongKey(path: path), place) {
+            try EncryptedDatabase.unlock(at: path, with: .key(.generate()))
+        }
+    }
+
+    @Test("A crash or a fault at any operation of the upgrade leaves a database that the key opens, with all rows")
+    func everyOperation() throws {
+        let (folder, path, whole) = try onDisk()
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        let count = whole.operations
+        #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
+        withExtendedLifetime(folder) {}
+        // The slot, the version and the old slot, each with its sync.
+        #expect(count >= 6)
+        var verdicts: Set<String> = []
+        for number in 1...count {
+            let faults: [Fault] = [
+                .crash(at: number), .failedSync(at: number), .shortWrite(at: number), .diskFull(from: number),
+            ]
+            for fault in faults {
+                let (folder, path, disk) = try onDisk()
+                disk.break(fault)
+                try? EncryptedDatabase.unlock(at: path, with: .key(key))
+                for remains in Remains.allCases {
+                    let rest = try Folder(inMemory: true)
+                    try disk.restart(into: rest.url.path, with: remains)
+                    verdicts.insert("\(FirstRelease.verdict(try rest.keyBlock()))")
+                    try check(rest, "\(fault) \(remains)")
+                }
+                if !disk.isOver {
+                    disk.mend()
+                    try check(folder, "\(fault), mended")
+                }
+            }
+        }
+        // All lines of the table of crashes were seen.
+        #expect(verdicts == ["opens", "damagedKeyBlock", "unsupportedFormat(2)"])
+    }
+
+    @Test("What is written after an upgrade that met a fault survives the loss of power")
+    func writesBehindFault() throws {
+        let (folder, _, whole) = try onDisk()
+        try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(key))
+        let count = whole.operations
+        for number in 1...count {
+            let (folder, path, disk) = try onDisk()
+            disk.break(.failedSync(at: number))
+            guard (try? EncryptedDatabase.unlock(at: path, with: .key(key))) != nil else { continue }
+            let database = try Connection.encrypted(path)
+            try database.execute("PRAGMA synchronous = FULL; INSERT INTO t VALUES (100, 'behind')")
+            for remains in Remains.allCases {
+                let rest = try Folder(inMemory: true)
+                try disk.restart(into: rest.url.path, with: remains)
+                try EncryptedDatabase.unlock(at: rest.path("a.db"), with: .key(key))
+                let after = try Connection.encrypted(rest.path("a.db"))
+                #expect(try after.values("SELECT count(*) FROM t WHERE id = 100") == ["1"], "sync \(number), \(remains)")
+            }
+            database.close()
+            withExtendedLifetime(folder) {}
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import CSQLite
+import FaultInjection
+import Foundation
+import Secrets
+import Testing
+
+@testable import EncryptedSQLite
+
+@Suite("Commits behind the end of a log are named and kept aside")
+struct LostLogTests {
+    private let key = EncryptionKey.generate()
+
+    /// The files of a database whose log has ten rows, a transaction each; with the index of the log as a crash leaves it.
+    private func files(rows: Int = 10) throws -> Folder {
+        let folder = try Folder()
+        let database = try folder.database(key: key)
+        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+        for row in 0..<rows { try database.execute("INSERT INTO t VALUES (\(row), 'row')") }
+        return try folder.crashCopy()
+    }
+
+    private func open(_ folder: Folder) throws -> Connection {
+        try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(key))
+        return try Connection.encrypted(folder.path("a.db"))
+    }
+
+    private func verification(_ folder: Folder) throws -> EncryptedDatabase.Verification {
+        try EncryptedDatabase.verification(at: folder.path("a.db"), with: .key(key))
+    }
+
+    @Test("A block that a disk dropped, which holds what an older log had there, is named; the log is kept as it is (C4)")
+    func droppedWrite() throws {
+        let folder = try files()
+        let path = folder.path("a.db")
+        unlink(path + "-shm")
+        let older = try files()
+        try edit(path + "-wal") { log in
+            let frame = (try? older.contents()["a.db-wal"])?.frame(5, withHeader: true) ?? Data()
+            log.setFrame(5, to: frame, withHeader: true)
+        }
+        let damaged = try #require(try folder.contents()["a.db-wal"])
+        let found = try verification(folder)
+        #expect(found.damages.map(\.offset) == [FileFormat.frameOffset(6)])
+        #expect(found.damages.map(\.expected) == [.logFrame])
+        #expect(found.unfinishedTransaction == nil)
+        let database = try open(folder)
+        #expect(try database.values("SELECT count(*) FROM t") == ["5"])
+        let kept = EncryptedDatabase.lostLogs(besides: path)
+        let salts = damaged[16..<24].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(kept == [path + "-wal-lost-" + salts])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept.first ?? "")) == damaged)
+        let attributes = try FileManager.default.attributesOfItem(atPath: kept.first ?? "")
+        #expect((attributes[.posixPermissions] as? Int) == 0o600)
+        // What is written from now on is no second loss.
+        try database.execute("INSERT INTO t VALUES (20, 'new')")
+        #expect(try verification(folder).damages == [])
+        let again = try folder.crashCopy()
+        unlink(again.path("a.db-shm"))
+        #expect(try open(again).values("SELECT count(*) FROM t") == ["6"])
+        #expect(EncryptedDatabase.lostLogs(besides: again.path("a.db")).count == 1)
+    }
+
+    @Test("A second loss in the same log is kept beside the first")
+    func secondLoss() throws {
+        let folder = try files()
+        for place in [7, 4] {
+            unlink(folder.path("a.db-shm"))
+            try edit(folder.path("a.db-wal")) { $0[Int(FileFormat.frameOffset(place)) + 99] ^= 1 }
+            let database = try open(folder)
+            #expect(try database.values("SELECT count(*) FROM t") == ["\(place - 1)"])
+            // As after the end of the process.
+            let copy = try folder.crashCopy()
+            database.close()
+            for name in copy.names { try copy.contents()[name]?.write(to: URL(fileURLWithPath: folder.path(name))) }
+        }
+        #expect(EncryptedDatabase.lostLogs(besides: folder.path("a.db")).count == 2)
+    }
+
+    @Test("A damaged header of the log loses nothing either", arguments: [0, 17, 25])
+    func header(place: Int) throws {
+        let folder = try files()
+        unlink(folder.path("a.db-shm"))
+        try edit(folder.path("a.db-wal")) { $0[place] ^= 1 }
+        #expect(try verification(folder).damages.map(\.expected) == [.logHeader])
+        _ = try? open(folder).values("SELECT count(*) FROM t")
+        #expect(EncryptedDatabase.lostLogs(besides: folder.path("a.db")).count == 1)
+    }
+
+    @Test("Where there is no room for the copy, nothing is recovered and nothing is lost")
+    func noRoom() throws {
+        let folder = try files()
+        unlink(folder.path("a.db-shm"))
+        let path = folder.path("a.db")
+        try edit(path + "-wal") { $0[Int(FileFormat.frameOffset(4)) + 99] ^= 1 }
+        let log = try folder.contents()["a.db-wal"]
+        // The name of the database is as long as a file's name may be, so that a copy of the log has none.
+        let long = String(repeating: "n", count: 255 - "-journal".utf8.count)
+        let other = try Folder()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: other.path(long + suffix))
+        }
+        try EncryptedDatabase.unlock(at: other.path(long), with: .key(key))
+        #expect(throws: (any Error).self) {
+            try Connection.encrypted(other.path(long)).values("SELECT count(*) FROM t")
+        }
+        #expect(try other.contents()[long + "-wal"] == log)
+    }
+
+    @Test("As long as the index of the log is there, the loss of the newest commits is named", arguments: [true, false])
+    func newestCommits(isCut: Bool) throws {
+        let folder = try files()
+        #expect(try verification(folder).damages == [])
+        let older = try files()
+        try edit(folder.path("a.db-wal")) { log in
+            if isCut {
+                log.removeLast(FileFormat.frameSize)
+            } else {
+                let frame = (try? older.contents()["a.db-wal"])?.frame(9, withHeader: true) ?? Data()
+                log.setFrame(9, to: frame, withHeader: true)
+            }
+        }
+        let found = try verification(folder).damages
+        #expect(found.map(\.expected) == [.newestCommits])
+        #expect(found.map(\.offset) == [FileFormat.frameOffset(10)])
+        #expect(found.first?.description.hasSuffix("the newest commits of the log are missing") == true)
+        unlink(folder.path("a.db-shm"))
+        #expect(try verification(folder).damages == [])
+    }
+
+    @Test("A transaction that a crash has ended is no damage, but is told")
+    func unfinished() throws {
+        let folder = try Folder()
+        let database = try folder.database(key: key)
+        try database.execute("PRAGMA cache_size = 5; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1000, 'row')")
+        #expect(try verification(folder).note == nil)
+        let end = try #require(try folder.contents()["a.db-wal"]).count
+        try database.execute("BEGIN")
+        try database.insert(0..<300)
+        let copy = try folder.crashCopy()
+        try database.execute("ROLLBACK")
+        let found = try verification(copy)
+        #expect(found.damages == [])
+        #expect(found.unfinishedTransaction == Int64(end))
+        #expect(found.note?.contains("byte \(end)") == true)
+        #expect(try open(copy).values("SELECT count(*) FROM t") == ["1"])
+        #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
+    }
+
+    @Test("A commit that failed leaves nothing that would be taken for a lost one")
+    func failedCommit() throws {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let folder = try Folder(inMemory: true)
+        let before = try folder.database(key: key)
+        try before.execute("CREATE TABLE u(id INTEGER PRIMARY KEY); CREATE TABLE v(id INTEGER PRIMARY KEY)")
+        before.close()
+        let disk = try FaultDisk(folder: folder.url.path)
+        let database = try Connection.encrypted(folder.path("a.db"))
+        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; INSERT INTO t VALUES (1, 'row')")
+        disk.break(.failedSync(at: disk.operations + 1))
+        #expect(throws: SQLiteFailure.self) {
+            try database.execute("BEGIN; INSERT INTO t VALUES (2, 'row'); INSERT INTO u VALUES (1); INSERT INTO v VALUES (1); COMMIT")
+        }
+        #expect(disk.fired.count == 1)
+        try database.execute("INSERT INTO t VALUES (3, 'row')")
+        #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
+        let copy = try folder.crashCopy()
+        database.close()
+        unlink(copy.path("a.db-shm"))
+        #expect(try open(copy).values("SELECT id FROM t ORDER BY id") == ["1", "3"])
+        #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
+    }
+
+    @Test("After a power failure where not every transaction is synced, what is on the disk is kept, and never called whole")
+    func powerFailure() throws {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let folder = try Folder(inMemory: true)
+        try folder.database(key: key).close()
+        let disk = try FaultDisk(folder: folder.url.path)
+        let database = try Connection.encrypted(folder.path("a.db"))
+        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
+        for row in 0..<12 { try database.execute("INSERT INTO t VALUES (\(row), 'row')") }
+        var (losses, wholes) = (0, 0)
+        for seed in 0..<40 {
+            let rest = try Folder(inMemory: true)
+            try disk.restart(into: rest.url.path, with: .sectors(seed: UInt64(seed)))
+            let found = try verification(rest)
+            let count = try open(rest).values("SELECT count(*) FROM t").first.flatMap(Int.init) ?? -1
+            let kept = EncryptedDatabase.lostLogs(besides: rest.path("a.db"))
+            if found.damages == [] { wholes += 1 }
+            if !kept.isEmpty {
+                losses += 1
+                #expect(found.damages != [], "seed \(seed)")
+                #expect(count < 12)
+            }
+        }
+        let all = try Folder(inMemory: true)
+        try disk.restart(into: all.url.path, with: .everything)
+        #expect(try verification(all).damages == [])
+        #expect(try open(all).values("SELECT count(*) FROM t") == ["12"])
+        database.close()
+        #expect(losses + wholes > 0)
+    }
+}
