@@ -76,11 +76,8 @@ struct LogReader {
         headerIsWhole ? (frames[..<recoverable].lastIndex(where: \.isCommit) ?? -1) + 1 : 0
     }
 
-    /// Where a transaction begins that has no commit at the end of the log; nil without one.
-    var unfinishedTransaction: Int? {
-        guard headerIsWhole, !hasLostCommit, recoverable > recoveredCount else { return nil }
-        return frames[recoveredCount].offset
-    }
+    /// Where a transaction begins that has no commit at the end of the log; nil without one. It may have been rolled back.
+    private(set) var unfinishedTransaction: Int?
 
     /// What the transactions that were committed wrote last of each page: the offsets of frames, by page number.
     ///
@@ -129,6 +126,10 @@ struct LogReader {
         // What the next frame goes on from; nil behind what is damaged.
         var before = headerIsWhole ? headerSum : nil
         var isBroken = !headerIsWhole
+        // In the first version, nothing but the checksum tells that a page is of this log.
+        if headerIsWhole, version > .one, let next = offsets.dropFirst(lastCommit + 1).first, opens[lastCommit + 1] {
+            unfinishedTransaction = next
+        }
         for (index, offset) in offsets.enumerated() {
             let next = index + 1 < offsets.count && opens[index + 1] ? offsets[index + 1] : nil
             let state: Frame.State
@@ -149,6 +150,7 @@ struct LogReader {
             if !isBroken { recoverable += 1 }
             if isBroken, isCommit { hasLostCommit = true }
         }
+        if hasLostCommit { unfinishedTransaction = nil }
     }
 
     /// Judges a frame that opens, behind one whose checksum is known.

@@ -40,10 +40,9 @@ final class MainFile: SealedFile {
         super.init(file: file, cipher: cipher, kind: .main, version: version, epoch: epoch)
     }
 
-    /// Whether nobody but this connection can look at the log or change it, as while SQLite recovers it.
-    var hasLogAlone: Bool {
-        index.isShared ? exclusiveLocks & 1 << Self.recoveryLock != 0 : level >= SQLITE_LOCK_EXCLUSIVE
-    }
+    /// Whether nobody but this connection can look at the log or change it, as while SQLite recovers it. When SQLite closes a
+    /// database it has the lock of the file, and takes none of the index.
+    var hasLogAlone: Bool { level >= SQLITE_LOCK_EXCLUSIVE || exclusiveLocks & 1 << Self.recoveryLock != 0 }
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         let start = Int(offset % Int64(FileFormat.pageSize))

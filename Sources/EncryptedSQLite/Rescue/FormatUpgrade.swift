@@ -58,25 +58,30 @@ struct FormatUpgrade {
             return false
         }
         // An old slot that cannot be wiped counts no more, and the next unlocking tries again.
-        try? file.write(empty, at: KeyBlock.slotOffsets[1 - slot])
+        for _ in 0..<2 where (try? file.write(empty, at: KeyBlock.slotOffsets[1 - slot])) != nil { break }
         return true
     }
 
-    /// Removes the slot that an upgrade has left, once the version is durable for certain.
+    /// Fills the slot that does not count with zeros, where a crash has kept an upgrade or a re-keying from doing so; before
+    /// that, the version is made durable for certain.
     private func finish(_ block: KeyBlock) {
-        guard let reader = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY),
-            let bytes = try? reader.content(at: 0, count: FileFormat.keyBlockSize), bytes != block.bytes,
-            block.isWritten(as: bytes), let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE)
+        guard let reader = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY), hasRemains(block, in: reader),
+            let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE)
         else { return }
         try? file.whileReserved { () throws(EncryptedDatabaseError) in
             let present = try file.read()
-            guard present.version == .latest, let active = present.active else { return }
-            let bytes = try file.content(at: 0, count: FileFormat.keyBlockSize)
-            guard bytes != present.bytes, present.isWritten(as: bytes) else { return }
+            guard present.version == .latest, let active = present.active, hasRemains(present, in: file) else { return }
             try file.write(KeyBlock.bytes(of: .latest), at: KeyBlock.versionOffset)
             try file.write(
                 [UInt8](repeating: 0, count: KeyBlock.slotSize), at: KeyBlock.slotOffsets[1 - active])
         }
+    }
+
+    private func hasRemains(_ block: KeyBlock, in file: KeyBlockFile) -> Bool {
+        guard let active = block.active,
+            let slot = try? file.content(at: Int64(KeyBlock.slotOffsets[1 - active]), count: KeyBlock.slotSize)
+        else { return false }
+        return slot.contains { $0 != 0 }
     }
 
     /// Whether no connection has the database open now, which is a look before more is done for it.

@@ -207,6 +207,32 @@ struct FormatUpgradeTests {
         }
     }
 
+    /// The files of a clone that release 0.1.0 made of two notes, of which one was changed by a process that was killed. The key is
+    /// the digits 0 to f, twice, as text.
+    private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1")
+
+    @Test("A store that release 0.1.0 left in the midst of its work opens whole, with its log, and is upgraded", arguments: [true, false])
+    func firstRelease(upgrades: Bool) throws {
+        let folder = try Folder()
+        for (name, copy) in [("store.db", "a.db"), ("store.db-wal", "a.db-wal")] {
+            try FileManager.default.copyItem(
+                at: Self.fixture.appendingPathComponent(name), to: folder.url.appendingPathComponent(copy))
+        }
+        let path = folder.path("a.db")
+        let key = KeySource.key(try EncryptionKey(bytes: Array("0123456789abcdef0123456789abcdef".utf8)))
+        #expect(FirstRelease.verdict(try folder.keyBlock()) == .opens)
+        #expect(try EncryptedDatabase.verify(at: path, with: key) == [])
+        try EncryptedDatabase.unlock(at: path, with: key, upgradesFormat: upgrades)
+        #expect(try EncryptedDatabase.formatVersion(at: path) == (upgrades ? 2 : 1))
+        let database = try Connection.encrypted(path)
+        #expect(try database.values("SELECT Text FROM Notes ORDER BY ID") == ["uno", "due"])
+        #expect(try database.values("PRAGMA integrity_check") == ["ok"])
+        try database.execute("UPDATE Notes SET Text = 'tre' WHERE ID = 2")
+        #expect(try EncryptedDatabase.verify(at: path) == [])
+        if upgrades { #expect(FirstRelease.verdict(try folder.keyBlock()) == .unsupportedFormat(2)) }
+    }
+
     // MARK: On a disk that fails
 
     /// A database of format 1 with a log that a crash left, on a disk that can fail.
@@ -233,7 +259,6 @@ struct FormatUpgradeTests {
         let version = try EncryptedDatabase.formatVersion(at: path)
         // Release 0.1.0 opens the first format and no other; in between, it says that the key block is damaged.
         #expect(version == 1 ? first == .opens : first != .opens, place)
-        #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [], place)
         // Without its log, it must not seem to be the database of before.
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         let database = try Connection.encrypted(path)

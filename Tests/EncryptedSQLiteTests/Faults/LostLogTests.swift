@@ -135,7 +135,7 @@ struct LostLogTests {
         #expect(try verification(folder).note == nil)
         let end = try #require(try folder.contents()["a.db-wal"]).count
         try database.execute("BEGIN")
-        try database.insert(0..<300)
+        try database.insert(2000..<3000)
         let copy = try folder.crashCopy()
         try database.execute("ROLLBACK")
         let found = try verification(copy)
