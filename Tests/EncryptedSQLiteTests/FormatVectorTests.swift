@@ -158,7 +158,7 @@ struct FormatVectorTests {
         #expect(try hexadecimal(nonce(nonces(), for: page, at: elsewhere)).hasPrefix("ad2b6e1f"))
     }
 
-    @Test("The system gives new random bytes after each change of the locks, and pages in between have nonces of their own")
+    @Test("Random bytes are fetched after each change of the locks; every page has a nonce of its own")
     func freshRandomBytes() throws {
         let epoch = LockEpoch()
         nonisolated(unsafe) var fetches = 0

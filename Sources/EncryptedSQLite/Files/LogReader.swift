@@ -162,7 +162,8 @@ struct LogReader {
         let (stored, computed) = (storedSum(offset), computedSum(offset, after: sum))
         guard stored != computed else { return (.whole, stored) }
         // Its checksum alone, or its page: the next frame tells what it goes on from.
-        let following = [computed, stored].compactMap { $0 }.first { sum in next.map { follows($0, from: sum) } ?? false }
+        let following = [computed, stored].compactMap { $0 }.first { sum in next.map { follows($0, from: sum) } ?? false
+        }
         // In the first version, a commit mark that was taken away leaves this.
         if isEnded, version == .one, following != stored { return (.damaged, nil) }
         return (.damaged, isEnded ? stored : following)

@@ -35,7 +35,8 @@ enum SixPages {
         try database.execute("PRAGMA journal_mode = \(mode); PRAGMA wal_autocheckpoint = 0")
         for table in 1...tables {
             try database.execute(
-                "CREATE TABLE t\(table)(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO t\(table) VALUES (1, 'value 0')")
+                "CREATE TABLE t\(table)(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO t\(table) VALUES (1, 'value 0')"
+            )
         }
         try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return database

@@ -72,7 +72,8 @@ struct JournalExchangeTests {
         }
     }
 
-    @Test("While nobody has the database open, or a connection that was idle finds it", arguments: ["delete", "truncate"])
+    @Test(
+        "While nobody has the database open, or a connection that was idle finds it", arguments: ["delete", "truncate"])
     func hot(mode: String) throws {
         let key = EncryptionKey.generate()
         let journals = try Self.journals(key, mode: mode)
@@ -117,7 +118,9 @@ struct JournalExchangeTests {
         }
     }
 
-    @Test("While its transaction goes on, rolling back shows nothing of another transaction or page", arguments: ["delete", "truncate"])
+    @Test(
+        "While its transaction goes on, rolling back shows no other transaction or page",
+        arguments: ["delete", "truncate"])
     func live(mode: String) throws {
         let key = EncryptionKey.generate()
         let folder = try Folder(inMemory: true)

@@ -212,7 +212,9 @@ struct FormatUpgradeTests {
     private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1")
 
-    @Test("A store that release 0.1.0 left in the midst of its work opens whole, with its log, and is upgraded", arguments: [true, false])
+    @Test(
+        "A store of release 0.1.0 whose process was killed opens with its log, and is upgraded",
+        arguments: [true, false])
     func firstRelease(upgrades: Bool) throws {
         let folder = try Folder()
         for (name, copy) in [("store.db", "a.db"), ("store.db-wal", "a.db-wal")] {
@@ -323,7 +325,8 @@ struct FormatUpgradeTests {
                 try disk.restart(into: rest.url.path, with: remains)
                 try EncryptedDatabase.unlock(at: rest.path("a.db"), with: .key(key))
                 let after = try Connection.encrypted(rest.path("a.db"))
-                #expect(try after.values("SELECT count(*) FROM t WHERE id = 100") == ["1"], "sync \(number), \(remains)")
+                #expect(
+                    try after.values("SELECT count(*) FROM t WHERE id = 100") == ["1"], "sync \(number), \(remains)")
             }
             database.close()
             withExtendedLifetime(folder) {}

@@ -28,7 +28,7 @@ struct LostLogTests {
         try EncryptedDatabase.verification(at: folder.path("a.db"), with: .key(key))
     }
 
-    @Test("A block that a disk dropped, which holds what an older log had there, is named; the log is kept as it is (C4)")
+    @Test("A dropped write, in whose place an older log stands, is named, and the log is kept")
     func droppedWrite() throws {
         let folder = try files()
         let path = folder.path("a.db")
@@ -106,7 +106,8 @@ struct LostLogTests {
         #expect(try other.contents()[long + "-wal"] == log)
     }
 
-    @Test("As long as the index of the log is there, the loss of the newest commits is named", arguments: [true, false])
+    @Test(
+        "As long as the index of the log is there, the loss of the newest commits is named", arguments: [true, false])
     func newestCommits(isCut: Bool) throws {
         let folder = try files()
         #expect(try verification(folder).damages == [])
@@ -131,7 +132,7 @@ struct LostLogTests {
     func unfinished() throws {
         let folder = try Folder()
         let database = try folder.database(key: key)
-        try database.execute("PRAGMA cache_size = 5; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1000, 'row')")
+        try database.execute("PRAGMA cache_size = 5; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1, 'r')")
         #expect(try verification(folder).note == nil)
         let end = try #require(try folder.contents()["a.db-wal"]).count
         try database.execute("BEGIN")
@@ -156,10 +157,11 @@ struct LostLogTests {
         before.close()
         let disk = try FaultDisk(folder: folder.url.path)
         let database = try Connection.encrypted(folder.path("a.db"))
-        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; INSERT INTO t VALUES (1, 'row')")
+        try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; INSERT INTO t VALUES (1, 'r')")
         disk.break(.failedSync(at: disk.operations + 1))
         #expect(throws: SQLiteFailure.self) {
-            try database.execute("BEGIN; INSERT INTO t VALUES (2, 'row'); INSERT INTO u VALUES (1); INSERT INTO v VALUES (1); COMMIT")
+            try database.execute("BEGIN; INSERT INTO t VALUES (2, 'row'); INSERT INTO u VALUES (1)")
+            try database.execute("INSERT INTO v VALUES (1); COMMIT")
         }
         #expect(disk.fired.count == 1)
         try database.execute("INSERT INTO t VALUES (3, 'row')")
@@ -171,7 +173,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("After a power failure where not every transaction is synced, what is on the disk is kept, and never called whole")
+    @Test("After a power failure without syncs, commits on the disk are kept, and never called whole")
     func powerFailure() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

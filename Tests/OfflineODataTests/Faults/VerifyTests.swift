@@ -179,10 +179,10 @@ struct VerifyTests {
         // Its key is kept in another way.
         later["store.db"]?[1100] ^= 1
         _ = try shop.folder("clone", later)
-        await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
+        await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 2)) {
             try await OfflineODataProvider.verify(at: directory, protection: protection)
         }
-        await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 1)) {
+        await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 2)) {
             try await OfflineODataProvider.open(at: directory, protection: protection)
         }
         #expect(try Self.files(in: directory, named: ["store.db"]) == later)

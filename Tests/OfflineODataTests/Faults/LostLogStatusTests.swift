@@ -1,0 +1,57 @@
+import Foundation
+import ODataService
+import ODataStore
+import OfflineOData
+import Secrets
+import Testing
+
+@Suite("A log that was kept aside")
+struct LostLogStatusTests {
+    private let protection = StoreProtection.encrypted(.key(.generate()))
+
+    /// The files of a store as a crash leaves them, with three changes that are in the log alone.
+    private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let made = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [DefiningQuery("customers", "Customers")])
+        try await made.download()
+        try made.close()
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        #expect(try await store.status().notes == [])
+        for number in 2...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
+        var files: [String: Data] = [:]
+        for name in ["store.db", "store.db-wal"] {
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name))
+        }
+        try store.close()
+        return files
+    }
+
+    private func lostLogs(in directory: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("store.db-wal-lost-") }
+    }
+
+    @Test("is named by the status of its store, and removed with the store")
+    func status() async throws {
+        let shop = try await Shop()
+        var files = try await crashedFiles(shop)
+        // The first frame: all that comes behind it is lost to recovery.
+        files["store.db-wal"]?[32 + 24 + 777] ^= 0x10
+        let directory = try shop.folder("flipped", files)
+        let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+        #expect(!found.isWhole)
+        #expect(try lostLogs(in: directory) == [])
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let kept = try lostLogs(in: directory)
+        #expect(kept.count == 1)
+        let copy = URL(fileURLWithPath: directory + "/" + (kept.first ?? ""))
+        #expect(try Data(contentsOf: copy) == files["store.db-wal"])
+        let notes = try await store.status().notes
+        #expect(notes.count == 1)
+        #expect(notes.first?.contains(kept.first ?? "-") == true)
+        try store.close()
+        try OfflineODataProvider.remove(at: directory)
+        #expect(try lostLogs(in: directory) == [])
+    }
+}
