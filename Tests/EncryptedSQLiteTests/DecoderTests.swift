@@ -67,6 +67,22 @@ struct DecoderTests {
         #expect(try plain.values("PRAGMA integrity_check") == ["ok"])
     }
 
+    @Test("Database and log of format 1, which release 0.1.0 wrote", .enabled(if: hasPython, missing))
+    func firstFormat() throws {
+        let folder = try Folder()
+        let fixtures = URL(fileURLWithPath: Self.script).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/format-1")
+        for (name, copy) in [("store.db", "a.db"), ("store.db-wal", "a.db-wal")] {
+            try FileManager.default.copyItem(
+                at: fixtures.appendingPathComponent(name), to: folder.url.appendingPathComponent(copy))
+        }
+        let key = "0123456789abcdef0123456789abcdef".utf8.map { String($0, radix: 16) }.joined()
+        let (plain, files) = try decoded(folder, key: key)
+        defer { withExtendedLifetime(files) {} }
+        #expect(try plain.values("SELECT Text FROM Notes ORDER BY ID") == ["uno", "due"])
+        #expect(try plain.values("PRAGMA integrity_check") == ["ok"])
+    }
+
     @Test("A wrong key decodes nothing", .enabled(if: hasPython, missing))
     func wrongKey() throws {
         let folder = try Folder()
