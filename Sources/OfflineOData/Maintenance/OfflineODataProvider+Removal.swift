@@ -23,14 +23,16 @@ extension OfflineODataProvider {
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         // The database first: without it, the log is nothing that could be opened by mistake.
-        var paths = ["", "-wal", "-shm", "-journal"].map { database + $0 }
-        if withDirectory { paths.append(directory) }
-        for path in paths where FileManager.default.fileExists(atPath: path) {
-            do {
-                try FileManager.default.removeItem(atPath: path)
-            } catch {
-                throw .fileAccess(path: path, reason: error.localizedDescription)
+        for path in ["", "-wal", "-shm", "-journal"].map({ database + $0 }) {
+            guard unlink(path) == 0 || errno == ENOENT else {
+                throw .fileAccess(path: path, reason: String(cString: strerror(errno)))
             }
+        }
+        guard withDirectory, FileManager.default.fileExists(atPath: directory) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: directory)
+        } catch {
+            throw .fileAccess(path: directory, reason: error.localizedDescription)
         }
     }
 }

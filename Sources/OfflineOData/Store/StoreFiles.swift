@@ -27,10 +27,9 @@ enum StoreFiles {
 
     /// Removes what a creation that failed has left, while it holds the lock.
     static func remove(in directory: String, withDirectory: Bool) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try? FileManager.default.removeItem(atPath: database(in: directory) + suffix)
-        }
-        try? FileManager.default.removeItem(atPath: lock(in: directory))
-        if withDirectory { try? FileManager.default.removeItem(atPath: directory) }
+        // Files by their names, and the directory only if nothing else is in it.
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(database(in: directory) + suffix) }
+        unlink(lock(in: directory))
+        if withDirectory { rmdir(directory) }
     }
 }
