@@ -79,6 +79,15 @@ enum EncryptingVFS {
             let main = sqlite3_database_file_object(path), let owner = FileHandle.object(of: main) as? MainFile
         else { return SQLITE_CANTOPEN }
         let under = FileHandle.base(of: file)
+        var flags = flags
+        if QuietFiles.contains(owner.file) {
+            flags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
+            if let path, access(path, F_OK) != 0 {
+                outFlags?.pointee = flags
+                FileHandle.install(MemoryFile(), in: file)
+                return SQLITE_OK
+            }
+        }
         let code = base.pointee.xOpen?(base, path, under.pointer, flags, outFlags) ?? SQLITE_CANTOPEN
         guard code == SQLITE_OK else {
             _ = under.closeIfOpen()
@@ -110,6 +119,9 @@ enum EncryptingVFS {
         guard (try? KeyBlockFile.block(of: under))?.fileIdentity == cipher.fileIdentity else {
             _ = under.close()
             return SQLITE_NOTADB
+        }
+        if sqlite3_uri_boolean(path, QuietFiles.parameter, 0) != 0 {
+            QuietFiles.begin(under, path: String(cString: path))
         }
         FileHandle.install(MainFile(file: under, cipher: cipher), in: file)
         return SQLITE_OK
