@@ -81,6 +81,18 @@ struct CheckedFolderTests {
         #expect(try folder.content("precious") == "content")
     }
 
+    @Test("A link of another user in a shared folder is not followed", .enabled(if: geteuid() == 0))
+    func sharedFolder() throws {
+        let folder = try TemporaryFolder()
+        for (name, mode) in [("shared", 0o1777), ("private", 0o700)] {
+            try folder.folder(name, mode: mode)
+            try folder.link(name + "/link", to: folder("precious"))
+            #expect(LinkCheck.mayFollow(folder(name + "/link")))
+            #expect(lchown(folder(name + "/link"), 65_534, 65_534) == 0)
+            #expect(LinkCheck.mayFollow(folder(name + "/link")) == (name == "private"))
+        }
+    }
+
     @Test("A file one byte beyond the limit is refused")
     func limit() throws {
         let folder = try TemporaryFolder()

@@ -1,4 +1,5 @@
 import Foundation
+import SafeFiles
 import Secrets
 import Supportability
 
@@ -32,10 +33,14 @@ enum NamedFile {
     static func write(_ bytes: [UInt8], to path: String) throws {
         do {
             switch FileTarget(path) {
-            case .file(let path): try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            case .file(let path):
+                let (folder, name) = CheckedFolder.place(of: path)
+                try CheckedFolder(folder).replace(name, with: bytes, mode: 0o666)
             case .stream(let path):
                 try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(bytes))
             }
+        } catch let error as SafeFileError {
+            throw Failure(message: "\(path) cannot be written: \(error.explanation).")
         } catch {
             throw Failure(message: "\(path) cannot be written: \(error.systemReason).")
         }
