@@ -105,6 +105,7 @@ enum EncryptingVFS {
         _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         guard let path else { return SQLITE_CANTOPEN }
+        guard FilesBeside.areOwn(of: String(cString: path)) else { return FilesBeside.refusal }
         guard let cipher = KeyRegistry.shared.cipher(forPath: String(cString: path)) else { return SQLITE_AUTH }
         let under = FileHandle.base(of: file)
         // Never create: a database comes into being in `EncryptedDatabase.create`, or not at all.

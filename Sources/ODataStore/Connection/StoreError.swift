@@ -93,6 +93,11 @@ extension StoreError {
     private static func unopened(_ code: ResultCode, message: String, path: String) -> StoreError {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else { return .notFound(path: path) }
+        guard code != .SQLITE_CANTOPEN_SYMLINK else {
+            return .inputOutput(
+                code: Int(code.rawValue),
+                message: "one of the files beside \(path) (-wal, -shm, -journal) is a link, or has another name elsewhere")
+        }
         let folder = (path as NSString).deletingLastPathComponent
         guard files.isWritableFile(atPath: path), files.isWritableFile(atPath: folder.isEmpty ? "." : folder) else {
             return .readOnly
