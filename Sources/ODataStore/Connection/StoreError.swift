@@ -96,7 +96,7 @@ extension StoreError {
         guard code != .SQLITE_CANTOPEN_SYMLINK else {
             return .inputOutput(
                 code: Int(code.rawValue),
-                message: "one of the files beside \(path) (-wal, -shm, -journal) is a link, or has another name elsewhere")
+                message: "a file beside \(path) (-wal, -shm or -journal) is a link or has another name elsewhere")
         }
         let folder = (path as NSString).deletingLastPathComponent
         guard files.isWritableFile(atPath: path), files.isWritableFile(atPath: folder.isEmpty ? "." : folder) else {
