@@ -85,12 +85,14 @@ let package = Package(
         .target(name: "ErrorCodes", swiftSettings: settings),
         .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .target(name: "Supportability", dependencies: ["CZlib", logging], swiftSettings: settings),
+        .target(name: "SafeFiles", swiftSettings: settings),
         // floor 1
+        .target(name: "Supportability", dependencies: ["CZlib", "SafeFiles", logging], swiftSettings: settings),
         .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
         .target(
-            name: "Secrets", dependencies: ["CLinux", "ErrorCodes", crypto, cryptoExtras], swiftSettings: settings),
+            name: "Secrets", dependencies: ["CLinux", "ErrorCodes", "SafeFiles", crypto, cryptoExtras],
+            swiftSettings: settings),
         // floor 2
         .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -113,7 +115,8 @@ let package = Package(
         .target(
             name: "ODataStore",
             dependencies: [
-                "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "Secrets", crypto, grdb, grdbSQLite,
+                "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
+                grdbSQLite,
             ],
             swiftSettings: settings),
         .target(
@@ -124,7 +127,8 @@ let package = Package(
         .target(
             name: "ODataClient",
             dependencies: [
-                "ErrorCodes", "ODataHTTP", "ODataCache", "Supportability", crypto, httpTypes, logging, metrics, tracing,
+                "ErrorCodes", "ODataHTTP", "ODataCache", "SafeFiles", "Supportability", crypto, httpTypes, logging,
+                metrics, tracing,
             ],
             swiftSettings: settings),
         .target(
@@ -146,12 +150,14 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
-        .target(name: "ODataGenerator", dependencies: ["ErrorCodes", "ODataModel"], swiftSettings: settings),
+        .target(
+            name: "ODataGenerator", dependencies: ["ErrorCodes", "ODataModel", "SafeFiles"], swiftSettings: settings),
         // floor 6
         .target(
             name: "OfflineOData",
             dependencies: [
-                "ErrorCodes", "ODataHTTP", "ODataStore", "EncryptedSQLite", "Secrets", crypto, grdb, httpTypes,
+                "ErrorCodes", "ODataHTTP", "ODataStore", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
+                httpTypes,
             ],
             swiftSettings: settings),
         .target(
@@ -162,7 +168,7 @@ let package = Package(
             name: "outpost",
             dependencies: [
                 "OfflineOData", "ODataCache", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO",
-                "DataVault", "EncryptedSQLite", "Secrets", "Supportability",
+                "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "Supportability",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -198,6 +204,7 @@ let package = Package(
             ],
             exclude: ["Documents"], swiftSettings: settings),
         .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
+        .testTarget(name: "SafeFilesTests", dependencies: ["SafeFiles"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
         .target(

@@ -10,7 +10,6 @@ difference.
 import hashlib
 import os
 import re
-import secrets
 import sqlite3
 import subprocess
 import sys
@@ -91,7 +90,7 @@ def clone(outpost: str, source: str, folder: str, key: str) -> None:
 def derivation_once() -> float:
     """Milliseconds of the processor that Python takes to derive a key as a store does."""
     start = time.process_time()
-    hashlib.scrypt(b"correct horse", salt=bytes(16), n=1 << 15, r=8, p=1, maxmem=1 << 28, dklen=32)
+    hashlib.scrypt(b"correct horse", salt=bytes(16), n=1 << 15, r=8, p=3, maxmem=1 << 28, dklen=32)
     return (time.process_time() - start) * 1000
 
 
@@ -109,8 +108,8 @@ def main() -> None:
         os.mkdir(plain)
         make(os.path.join(plain, "orders.db"), rows)
         raw, phrase = os.path.join(folder, "raw.key"), os.path.join(folder, "phrase.key")
-        with open(raw, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32))
+        subprocess.run([outpost, "keys", "new", raw], check=True, stdout=subprocess.DEVNULL)
+        os.umask(0o077)
         with open(phrase, "w", encoding="ascii") as file:
             file.write("correct horse battery staple")
         times = {}

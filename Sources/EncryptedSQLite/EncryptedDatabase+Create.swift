@@ -68,7 +68,7 @@ extension EncryptedDatabase {
     private static func write(
         _ bytes: [UInt8], toNewFile path: String
     ) throws(EncryptedDatabaseError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .sqlite(path: path, operation: "creating", code: SQLITE_CANTOPEN) }
         let file = Foundation.FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {

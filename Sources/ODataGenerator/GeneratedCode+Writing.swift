@@ -1,4 +1,5 @@
 import Foundation
+import SafeFiles
 
 extension GeneratedCode {
     /// What writing did.
@@ -13,7 +14,7 @@ extension GeneratedCode {
     ///
     /// Files that have their content already are left alone, so that nothing is built again for them. Files that an
     /// earlier run generated and this one does not are removed; they are known by their first line, and no others are
-    /// touched.
+    /// touched. A link below the folder is not followed.
     /// - Throws: what the file system says.
     @discardableResult
     public func write(to folder: URL) throws -> Written {
@@ -32,8 +33,10 @@ extension GeneratedCode {
             let url = folder.appendingPathComponent(file.path)
             let data = Data(file.text.utf8)
             if files.contents(atPath: url.path) == data { continue }
-            try files.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try data.write(to: url, options: .atomic)
+            var below = try CheckedFolder(folder.path)
+            let steps = file.path.split(separator: "/").map(String.init)
+            for step in steps.dropLast() { below = try below.folder(step, mode: 0o777) }
+            try below.replace(steps.last ?? "", with: Array(data), mode: 0o666)
             written.changed.append(file.path)
         }
         return written

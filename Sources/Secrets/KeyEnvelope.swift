@@ -75,12 +75,14 @@ public struct KeyEnvelope: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - dataKey: What is wrapped.
-    ///   - source: The key or passphrase that will open the envelope.
+    ///   - source: The key or passphrase that will open the envelope. A file is a key only if it has the header of
+    ///     ``KeyFile``.
     ///   - context: Bytes that must be the same when it is opened.
     ///   - derivation: The cost for a passphrase; not used for a key.
     ///   - deriver: Who derives.
     /// - Returns: An envelope with a fresh salt and nonce.
-    /// - Throws: ``SecretError/emptyPassphrase`` or ``SecretError/derivationFailed``.
+    /// - Throws: ``SecretError/emptyPassphrase``, ``SecretError/shortPassphrase(length:minimum:)``,
+    ///   ``SecretError/keyFileWithoutHeader(path:)`` or ``SecretError/derivationFailed``.
     public static func seal(
         _ dataKey: EncryptionKey, with source: KeySource, context: [UInt8],
         derivation: ScryptParameters = .standard, deriver: PassphraseDeriver = .shared
@@ -97,7 +99,8 @@ public struct KeyEnvelope: Equatable, Sendable {
     ) throws(SecretError) -> KeyEnvelope {
         var header = magic + [version]
         var parameters: ScryptParameters?
-        switch source {
+        let material = try source.forSealing()
+        switch material {
         case .key:
             header += [UInt8](repeating: 0, count: 11)
         case .passphrase:
@@ -106,7 +109,7 @@ public struct KeyEnvelope: Equatable, Sendable {
             header += bigEndianBytes(derivation.blockSize) + bigEndianBytes(derivation.parallelization)
         }
         header += salt
-        let key = try wrappingKey(source, salt: salt, parameters: parameters, deriver: deriver)
+        let key = try wrappingKey(material, salt: salt, parameters: parameters, deriver: deriver)
         let sealed: Data
         do {
             let box = try dataKey.withUnsafeBytes { plain in
@@ -123,7 +126,7 @@ public struct KeyEnvelope: Equatable, Sendable {
     /// Unwraps the data key.
     ///
     /// - Parameters:
-    ///   - source: The key or passphrase.
+    ///   - source: The key or passphrase. What a file is follows from ``derivation``.
     ///   - context: The bytes that were given when it was sealed.
     ///   - deriver: Who derives.
     /// - Returns: The data key.
@@ -132,11 +135,10 @@ public struct KeyEnvelope: Equatable, Sendable {
     public func open(
         with source: KeySource, context: [UInt8], deriver: PassphraseDeriver = .shared
     ) throws(SecretError) -> EncryptionKey {
-        let expected: SecretError.KeyKind = derivation == nil ? .key : .passphrase
-        guard source.kind == expected else { throw SecretError.wrongKindOfKey(expected: expected) }
+        let material = try source.forOpening(isDerived: derivation != nil)
         let header = Array(bytes[..<Self.headerByteCount])
         let key = try Self.wrappingKey(
-            source, salt: Array(header[16...]), parameters: derivation, deriver: deriver)
+            material, salt: Array(header[16...]), parameters: derivation, deriver: deriver)
         var plain: Data
         do {
             let box = try AES.GCM.SealedBox(combined: bytes[Self.headerByteCount...])
@@ -149,10 +151,10 @@ public struct KeyEnvelope: Equatable, Sendable {
     }
 
     private static func wrappingKey(
-        _ source: KeySource, salt: [UInt8], parameters: ScryptParameters?, deriver: PassphraseDeriver
+        _ material: KeyMaterial, salt: [UInt8], parameters: ScryptParameters?, deriver: PassphraseDeriver
     ) throws(SecretError) -> SymmetricKey {
         let secret: EncryptionKey
-        switch source {
+        switch material {
         case .key(let key): secret = key
         case .passphrase(let passphrase):
             secret = try deriver.key(from: passphrase, salt: salt, parameters: parameters ?? .standard)

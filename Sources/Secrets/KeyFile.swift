@@ -1,3 +1,5 @@
+import SafeFiles
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -6,72 +8,109 @@
     import Glibc
 #endif
 
-/// The rule by which a file is a key or a passphrase (`rules.md` 32).
+/// A file with a key or a passphrase. Which of the two it holds depends on where it is used (`rules.md` 32).
 ///
-/// | content | meaning |
-/// |---|---|
-/// | exactly 32 bytes | the key |
-/// | 64 hexadecimal digits, then at most one line end | the key |
-/// | anything else that is UTF-8 | a passphrase, without one line end at its end |
+/// A file that Outpost makes (``content(for:)``, `outpost keys new`) has two lines: a header and the key.
 ///
-/// The line end is dropped because editors and `echo` add one that nobody types at a prompt.
-public enum KeyFile {
+/// ```
+/// outpost key 1
+/// 3f0a…  (64 hexadecimal digits)
+/// ```
+///
+/// | content | to seal something new | to open what was sealed with a key | to open what was sealed with a passphrase |
+/// | --- | --- | --- | --- |
+/// | header and 64 digits | the key | the key | refused |
+/// | exactly 32 bytes | a passphrase | the key | a passphrase |
+/// | 64 digits | a passphrase | the key | a passphrase |
+/// | other text | a passphrase | refused | a passphrase |
+/// | other bytes | refused | refused | refused |
+///
+/// A passphrase is the text without one line end at its end, as editors and `echo` add one that nobody types at a prompt.
+/// The envelope of what is opened says which of the last two columns applies; it is authenticated. Key files without a
+/// header thus open what they were used for before there was a header, and a text of 31 characters and a line end is a key
+/// for nothing new.
+public struct KeyFile: Sendable {
     /// The longest key file, in bytes.
     public static let maximumByteCount = 65_536
+    /// The first line of a key file that Outpost makes, without its line end.
+    public static let header = "outpost key 1"
+    /// What every version of the header begins with.
+    private static let headerStart = Array("outpost key ".utf8)
+
+    /// The path, for messages.
+    public let path: String
+    private let content: Secret<[UInt8]>
+    /// The key of a file that has the header.
+    private let markedKey: EncryptionKey?
 
     /// Reads a key file.
     ///
-    /// - Parameter path: The file; it may be a pipe, so it is read to its end and not measured first.
-    /// - Returns: The key or the passphrase that it holds.
-    /// - Throws: ``SecretError/keyFileUnreadable(path:code:)``, ``SecretError/keyFileTooLarge(path:limit:)``,
-    ///   ``SecretError/keyFileNotText(path:)`` or ``SecretError/emptyPassphrase``.
-    public static func read(path: String) throws(SecretError) -> KeySource {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretError.keyFileUnreadable(path: path, code: errno) }
-        defer { close(descriptor) }
-        var content: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { buffer in
-                #if canImport(Darwin)
-                    Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-                #elseif canImport(Musl)
-                    Musl.read(descriptor, buffer.baseAddress, buffer.count)
-                #else
-                    Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                #endif
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw SecretError.keyFileUnreadable(path: path, code: errno)
-            }
-            if count == 0 { break }
-            content.append(contentsOf: chunk[..<count])
-            guard content.count <= maximumByteCount else {
-                throw SecretError.keyFileTooLarge(path: path, limit: maximumByteCount)
-            }
-        }
-        return try interpret(content, path: path)
+    /// - Parameters:
+    ///   - path: The file, perhaps through links; it may be a pipe, so it is read to its end and not measured first.
+    ///   - allowsExposed: Whether the file is accepted if other users can read or replace it.
+    /// - Throws: ``SecretError/exposed(path:problem:)``, ``SecretError/keyFileUnreadable(path:code:)``,
+    ///   ``SecretError/keyFileTooLarge(path:limit:)``, and what ``init(content:path:)`` throws.
+    public init(path: String, allowsExposed: Bool = false) throws(SecretError) {
+        var bytes = try SecretFile.read(path, limit: Self.maximumByteCount, allowsExposed: allowsExposed)
+        defer { wipe(&bytes) }
+        try self.init(content: bytes, path: path)
     }
 
-    /// Decides what the bytes of a key file mean.
+    /// Takes the bytes of a key file.
     ///
     /// - Parameters:
     ///   - content: All bytes of the file.
-    ///   - path: Where they came from, for the error.
-    /// - Returns: The key or the passphrase.
-    /// - Throws: ``SecretError/keyFileNotText(path:)`` or ``SecretError/emptyPassphrase``.
-    public static func interpret(_ content: [UInt8], path: String) throws(SecretError) -> KeySource {
-        if content.count == EncryptionKey.byteCount {
-            return .key(try EncryptionKey(bytes: content))
-        }
-        let line = withoutLineEnd(content)
-        guard let text = String(validating: line, as: UTF8.self) else {
+    ///   - path: Where they came from, for messages.
+    /// - Throws: ``SecretError/keyFileMalformed(path:expected:)`` if there is a header and no key behind it,
+    ///   ``SecretError/keyFileNotText(path:)`` or ``SecretError/emptyPassphrase``.
+    public init(content: [UInt8], path: String) throws(SecretError) {
+        self.path = path
+        self.content = Secret(content)
+        markedKey = content.starts(with: Self.headerStart) ? try Self.key(behindHeaderOf: content, path) : nil
+        guard markedKey == nil, content.count != EncryptionKey.byteCount else { return }
+        guard let text = String(validating: Self.withoutLineEnd(content), as: UTF8.self) else {
             throw SecretError.keyFileNotText(path: path)
         }
-        if let key = try? EncryptionKey(hexadecimal: text) { return .key(key) }
         guard !text.isEmpty else { throw SecretError.emptyPassphrase }
-        return .passphrase(Secret(text))
+    }
+
+    /// The bytes of a key file with the header.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: Two lines.
+    public static func content(for key: EncryptionKey) -> Secret<[UInt8]> {
+        Secret(Array("\(header)\n".utf8) + Array(key.hexadecimal.reveal().utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Whether the file has the header, and so is a key for something new.
+    public var hasHeader: Bool { markedKey != nil }
+
+    /// The key that the file is where a key is expected; nil if it can only be a passphrase.
+    public var key: EncryptionKey? {
+        if let markedKey { return markedKey }
+        let bytes = content.reveal()
+        if bytes.count == EncryptionKey.byteCount { return try? EncryptionKey(bytes: bytes) }
+        return text.flatMap { try? EncryptionKey(hexadecimal: $0) }
+    }
+
+    /// The passphrase that the file is where one is expected; nil for a file with the header and for one that is no text.
+    public var passphrase: Secret<String>? { markedKey == nil ? text.map { Secret($0) } : nil }
+
+    private var text: String? {
+        String(validating: Self.withoutLineEnd(content.reveal()), as: UTF8.self).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func key(behindHeaderOf content: [UInt8], _ path: String) throws(SecretError) -> EncryptionKey {
+        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0
+        }
+        guard lines[0].elementsEqual(header.utf8) else {
+            throw .keyFileMalformed(path: path, expected: "'\(header)' in line 1")
+        }
+        guard lines.count == 2 || lines.count == 3 && lines[2].isEmpty,
+            let text = String(validating: lines[1], as: UTF8.self), let key = try? EncryptionKey(hexadecimal: text)
+        else { throw .keyFileMalformed(path: path, expected: "64 hexadecimal digits in line 2, and no other lines") }
+        return key
     }
 
     private static func withoutLineEnd(_ content: [UInt8]) -> ArraySlice<UInt8> {
@@ -82,4 +121,15 @@ public enum KeyFile {
         }
         return line
     }
+}
+
+extension KeyFile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always `‹redacted›`.
+    public var description: String { redactedText }
+
+    /// Always `‹redacted›`.
+    public var debugDescription: String { redactedText }
+
+    /// A mirror that shows nothing but `‹redacted›`.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct) }
 }

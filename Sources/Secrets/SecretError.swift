@@ -3,7 +3,7 @@ import ErrorCodes
 /// Why a key, a passphrase or a key envelope was refused.
 ///
 /// No case carries secret material: an error may be logged as it is.
-public enum SecretError: Error, Equatable, Sendable {
+public enum SecretError: Error, Hashable, Sendable {
     /// A key has the wrong number of bytes; 32 were expected.
     case keyLength(bytes: Int)
     /// A hexadecimal key has the wrong number of digits; 64 were expected.
@@ -12,12 +12,20 @@ public enum SecretError: Error, Equatable, Sendable {
     case hexadecimalDigit(position: Int)
     /// A passphrase has no characters.
     case emptyPassphrase
+    /// A passphrase for something new has fewer code points than ``KeySource/minimumPassphraseLength``.
+    case shortPassphrase(length: Int, minimum: Int)
+    /// Other users can read or replace a file with a secret.
+    case exposed(path: String, problem: Exposure)
     /// A key file could not be opened or read; `code` is the `errno` of the system.
     case keyFileUnreadable(path: String, code: Int32)
     /// A key file is longer than ``KeyFile/maximumByteCount`` bytes.
     case keyFileTooLarge(path: String, limit: Int)
-    /// A key file is neither a key nor text: it is no 32 bytes, no 64 digits, and no UTF-8.
+    /// A key file is neither a key nor text: it has no header, is no 32 bytes, and no UTF-8.
     case keyFileNotText(path: String)
+    /// A key file begins with the header of ``KeyFile``, and what was expected does not follow.
+    case keyFileMalformed(path: String, expected: String)
+    /// A file of 32 bytes that are no text can open what it was used for before, and is no key for something new.
+    case keyFileWithoutHeader(path: String)
     /// Derivation parameters lie outside the ranges of ``ScryptParameters``.
     case derivationParameters(ScryptParameters)
     /// A salt has the wrong number of bytes; 16 were expected.
@@ -34,7 +42,7 @@ public enum SecretError: Error, Equatable, Sendable {
     case wrongKey
 
     /// The two things that open an envelope.
-    public enum KeyKind: String, Equatable, Sendable {
+    public enum KeyKind: String, Hashable, Sendable {
         /// A 256-bit key.
         case key
         /// A passphrase, from which a key is derived.
@@ -50,10 +58,15 @@ extension SecretError: CustomStringConvertible {
         case .hexadecimalLength(let digits): "a hexadecimal key has 64 digits, this one \(digits)"
         case .hexadecimalDigit(let position): "character \(position) of the key is not a hexadecimal digit"
         case .emptyPassphrase: "the passphrase is empty"
+        case .shortPassphrase(let length, let minimum):
+            "the passphrase is too short to resist guessing: it has \(length) characters, and at least \(minimum) are needed"
+        case .exposed(let path, let problem): "the secret in \(path) is not safe: \(problem)"
         case .keyFileUnreadable(let path, let code): "the key file \(path) cannot be read (errno \(code))"
         case .keyFileTooLarge(let path, let limit): "the key file \(path) is longer than \(limit) bytes"
-        case .keyFileNotText(let path):
-            "the key file \(path) is neither 32 bytes, nor 64 hexadecimal digits, nor a passphrase in UTF-8"
+        case .keyFileNotText(let path): "the key file \(path) holds neither a key nor a passphrase in UTF-8"
+        case .keyFileMalformed(let path, let expected): "the key file \(path) is damaged: expected \(expected)"
+        case .keyFileWithoutHeader(let path):
+            "\(path) is no key file for something new: it does not begin with '\(KeyFile.header)'"
         case .derivationParameters(let parameters): "derivation parameters out of range: \(parameters)"
         case .saltLength(let bytes): "a salt has 16 bytes, this one \(bytes)"
         case .derivationFailed: "the key could not be derived from the passphrase"
@@ -74,9 +87,13 @@ extension SecretError: CodedError {
             case .hexadecimalLength: "key-length"
             case .hexadecimalDigit: "key-digit"
             case .emptyPassphrase: "empty-passphrase"
+            case .shortPassphrase: "short-passphrase"
+            case .exposed: "exposed"
             case .keyFileUnreadable: "key-file"
             case .keyFileTooLarge: "key-file"
             case .keyFileNotText: "key-file"
+            case .keyFileMalformed: "key-file"
+            case .keyFileWithoutHeader: "key-file"
             case .derivationParameters: "derivation-parameters"
             case .saltLength: "salt-length"
             case .derivationFailed: "no-memory"
@@ -91,10 +108,10 @@ extension SecretError: CodedError {
     /// Another key, another file, or more memory.
     public var failureKind: FailureKind {
         switch self {
-        case .wrongKey, .wrongKindOfKey, .emptyPassphrase: .credentials
+        case .wrongKey, .wrongKindOfKey, .emptyPassphrase, .shortPassphrase: .credentials
         case .derivationFailed, .sealingFailed: .transient
         case .envelopeMalformed: .damaged
-        case .keyFileUnreadable: .device
+        case .keyFileUnreadable, .exposed: .device
         default: .request
         }
     }

@@ -194,12 +194,25 @@ struct Failure: Error {
         case .keyFileUnreadable(let path, let code):
             message = "The key file \(path) cannot be read: \(String(cString: strerror(code)))."
             advice = "Name the file that the clone was made with: --key-file FILE"
-        case .keyFileTooLarge, .keyFileNotText:
+        case .keyFileTooLarge, .keyFileNotText, .keyFileMalformed:
             advice = "Name the file that the clone was made with: --key-file FILE"
+        case .keyFileWithoutHeader: advice = "Make a key file with: outpost keys new FILE"
+        case .shortPassphrase: advice = "Take a longer one: several words are easy to keep in mind."
+        case .exposed(let path, let problem): advice = Self.advice(for: problem, of: path)
         case .emptyPassphrase: advice = "A passphrase has at least one character."
         default: break
         }
         self.init(message: message, advice: advice, status: .misused)
+    }
+
+    private static func advice(for problem: SecretError.Exposure, of path: String) -> String {
+        let remedy =
+            switch problem {
+            case .readable, .writable: "If nobody else has read it: chmod go= \(path.shellQuoted)"
+            case .openFolder(let folder, _): "If nobody has exchanged it: chmod go-w \(folder.shellQuoted)"
+            case .foreign, .foreignFolder: "Copy it to a folder of your own: install -m 600 FILE COPY"
+            }
+        return remedy + "\nTo use it as it is: --allow-readable-secrets"
     }
 
     /// The database of a clone, told as its store is.
@@ -217,11 +230,18 @@ struct Failure: Error {
     private init(store error: StoreError, of subject: CommandSubject) {
         let advice: String?
         switch error {
+        // A store on a full device is opened for reading alone.
+        case .readOnly where subject.clone.map { QuietLock.isFull($0) } ?? false:
+            self.init(store: .diskFull, of: subject)
+            return
         case .readOnly:
             self.init(
                 message: "\(subject.clone ?? "The database") may not be written, as it must be even to be read.",
                 advice: "If it is yours: chmod -R u+w DIR\n"
                     + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
+            return
+        case .unusableKey(let error):
+            self.init(secret: error)
             return
         case .wrongKey:
             advice =

@@ -3,8 +3,8 @@ import Testing
 
 /// The floors of the house. A target may import only targets on lower floors.
 private let floors: [[String]] = [
-    ["ErrorCodes", "ODataModel", "Supportability", "CLibXML2", "CLinux", "CZlib"],
-    ["ODataQuery", "Secrets"],
+    ["ErrorCodes", "ODataModel", "SafeFiles", "CLibXML2", "CLinux", "CZlib"],
+    ["ODataQuery", "Secrets", "Supportability"],
     ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite", "CAESGCM"],
     ["ODataService", "SecureStorage"],
     ["ODataStore", "ODataHTTP", "ODataCache"],

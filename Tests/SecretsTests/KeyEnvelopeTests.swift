@@ -43,13 +43,16 @@ struct PassphraseDeriverTests {
     func ranges() throws {
         let bad: [(UInt8, UInt32, UInt32)] = [
             (9, 8, 1), (21, 8, 1), (15, 0, 1), (15, 33, 1), (15, 8, 0), (15, 8, 17), (20, 32, 1), (255, 1, 1),
+            // One step beyond the memory, and beyond the work.
+            (19, 8, 1), (18, 9, 1), (18, 8, 2), (15, 8, 9), (15, 32, 3),
         ]
         for (exponent, size, lanes) in bad {
             #expect(throws: SecretError.self) {
                 try ScryptParameters(costExponent: exponent, blockSize: size, parallelization: lanes)
             }
         }
-        _ = try ScryptParameters(costExponent: 19, blockSize: 8, parallelization: 1)
+        _ = try ScryptParameters(costExponent: 18, blockSize: 8, parallelization: 1)
+        _ = try ScryptParameters(costExponent: 15, blockSize: 8, parallelization: 8)
     }
 
     @Test("An empty passphrase and a short salt are refused")
@@ -68,6 +71,16 @@ struct PassphraseDeriverTests {
 struct KeyEnvelopeTests {
     private let dataKey = EncryptionKey.generate()
     private let context = Array("context".utf8)
+
+    /// Data key 32 × 22, passphrase "a", N = 2^10, r = 8, p = 1, salt 16 × 33, nonce 12 × 44: computed with Python.
+    private static let sealedWithA: [UInt8] = [
+        0x4f, 0x50, 0x4b, 0x45, 0x01, 0x01, 0x0a, 0x00, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x01,
+        0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33, 0x33,
+        0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x23, 0xa8, 0x31, 0x1f,
+        0xd4, 0x9c, 0x69, 0xf7, 0x96, 0x6c, 0xec, 0x58, 0x81, 0xfb, 0x99, 0x45, 0xe9, 0x44, 0x01, 0x4b,
+        0x21, 0x0c, 0xc6, 0xc1, 0xe6, 0x2e, 0x14, 0x10, 0x13, 0x87, 0xa1, 0x96, 0xd2, 0x3e, 0xd3, 0xb2,
+        0xa2, 0x53, 0x6b, 0x5e, 0x87, 0xb0, 0xb1, 0x32, 0xac, 0x8f, 0x59, 0x2d,
+    ]
 
     @Test("A key opens its envelope, another key does not")
     func underKey() throws {
@@ -90,17 +103,38 @@ struct KeyEnvelopeTests {
         let parameters = try #require(cheap)
         let deriver = PassphraseDeriver()
         let stored = try KeyEnvelope.seal(
-            dataKey, with: .passphrase(Secret("open")), context: context, derivation: parameters, deriver: deriver)
+            dataKey, with: .passphrase(Secret("open sesame")), context: context, derivation: parameters,
+            deriver: deriver)
         let envelope = try KeyEnvelope(bytes: stored.bytes)
         #expect(envelope.derivation == parameters)
-        #expect(try envelope.open(with: .passphrase(Secret("open")), context: context, deriver: deriver) == dataKey)
+        #expect(
+            try envelope.open(with: .passphrase(Secret("open sesame")), context: context, deriver: deriver) == dataKey)
         #expect(deriver.derivationCount == 1)
         #expect(throws: SecretError.wrongKey) {
-            try envelope.open(with: .passphrase(Secret("shut")), context: context, deriver: deriver)
+            try envelope.open(with: .passphrase(Secret("shut sesame")), context: context, deriver: deriver)
         }
         #expect(throws: SecretError.wrongKindOfKey(expected: .passphrase)) {
             try envelope.open(with: .key(.generate()), context: context, deriver: deriver)
         }
+    }
+
+    @Test(
+        "A short passphrase seals nothing new, and still opens what it has sealed",
+        arguments: [("", 0), ("a", 1), ("1234567", 7), ("       x       ", 1), ("a\u{308}bcdefg", 7)])
+    func shortPassphrase(text: String, length: Int) throws {
+        let expected = text.isEmpty ? SecretError.emptyPassphrase : .shortPassphrase(length: length, minimum: 8)
+        #expect(throws: expected) {
+            try KeyEnvelope.seal(dataKey, with: .passphrase(Secret(text)), context: context)
+        }
+    }
+
+    @Test("A passphrase of eight code points is long enough, and one of today's short ones still opens its envelope")
+    func enoughPassphrase() throws {
+        try KeySource.passphrase(Secret("12345678")).requireFitForSealing()
+        let stored = try KeyEnvelope(bytes: Self.sealedWithA)
+        #expect(
+            try stored.open(with: .passphrase(Secret("a")), context: context).hexadecimal.reveal()
+                == String(repeating: "22", count: 32))
     }
 
     @Test("Every flipped bit of an envelope is noticed")

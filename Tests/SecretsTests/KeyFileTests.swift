@@ -2,69 +2,152 @@ import Foundation
 import Secrets
 import Testing
 
+private let cheap = try? ScryptParameters(costExponent: 10, blockSize: 8, parallelization: 1)
+
 @Suite("Rule 32: what a key file holds")
 struct KeyFileTests {
-    @Test("32 bytes are the key, even when they are text")
-    func rawKey() throws {
-        let content = Array("a passphrase of just 32 letters!".utf8)
-        guard case .key(let key) = try KeyFile.interpret(content, path: "k") else {
-            Issue.record("not a key")
-            return
-        }
-        #expect(try key == EncryptionKey(bytes: content))
+    private let dataKey = EncryptionKey.generate()
+    private let context = Array("context".utf8)
+
+    private func file(_ text: String) throws -> KeyFile { try KeyFile(content: Array(text.utf8), path: "k") }
+
+    /// The kind of an envelope that is sealed with a file: whether a key is derived.
+    private func isDerived(_ file: KeyFile) throws -> Bool {
+        try KeyEnvelope.seal(
+            dataKey, with: .file(file), context: context, derivation: #require(cheap), deriver: PassphraseDeriver()
+        ).derivation != nil
     }
 
-    @Test("64 hexadecimal digits are the key, with or without a line end", arguments: ["", "\n", "\r\n"])
-    func hexadecimalKey(lineEnd: String) throws {
-        let digits = String(repeating: "aB", count: 32)
-        guard case .key(let key) = try KeyFile.interpret(Array((digits + lineEnd).utf8), path: "k") else {
-            Issue.record("not a key")
-            return
-        }
-        #expect(key.hexadecimal.reveal() == digits.lowercased())
+    @Test("A file that Outpost makes has a header, and is a key for something new", arguments: ["\n", "\r\n", ""])
+    func header(lineEnd: String) throws {
+        let key = EncryptionKey.generate()
+        let content = String(decoding: KeyFile.content(for: key).reveal(), as: UTF8.self)
+        #expect(content == "outpost key 1\n\(key.hexadecimal.reveal())\n")
+        let lines = content.split(separator: "\n")
+        let file = try file(lines.joined(separator: lineEnd.isEmpty ? "\n" : lineEnd) + lineEnd)
+        #expect(file.hasHeader && file.key == key && file.passphrase == nil)
+        let envelope = try KeyEnvelope.seal(dataKey, with: .file(file), context: context)
+        #expect(envelope.derivation == nil)
+        #expect(try envelope.open(with: .file(file), context: context) == dataKey)
+        #expect(try envelope.open(with: .key(key), context: context) == dataKey)
     }
 
     @Test(
-        "Anything else is a passphrase without its last line end",
+        "A file with the header and no key behind it is damaged, and never a passphrase",
         arguments: [
-            ("pass", "pass"), ("pass\n", "pass"), ("pass\r\n", "pass"), ("two\nlines\n", "two\nlines"),
-            (String(repeating: "aB", count: 31), String(repeating: "aB", count: 31)),
-            (String(repeating: "aB", count: 32) + "\n\n", String(repeating: "aB", count: 32) + "\n"),
+            "outpost key 1", "outpost key 1\n", "outpost key 1\nabc\n", "outpost key 2\n",
+            "outpost key 1\n" + String(repeating: "0", count: 63),
+            "outpost key 1 \n" + String(repeating: "0", count: 64),
+            "outpost key 1\n" + String(repeating: "0", count: 64) + "\n\n",
+            "outpost key 1\n" + String(repeating: "0", count: 64) + "\nmore",
         ])
-    func passphrase(content: String, expected: String) throws {
-        guard case .passphrase(let passphrase) = try KeyFile.interpret(Array(content.utf8), path: "k") else {
-            Issue.record("not a passphrase")
-            return
+    func damagedHeader(content: String) throws {
+        #expect {
+            try file(content)
+        } throws: { error in
+            if case SecretError.keyFileMalformed("k", _) = error { true } else { false }
         }
-        #expect(passphrase.reveal() == expected)
     }
 
-    @Test("A damaged binary key is refused, not taken as a passphrase")
-    func binary() {
+    @Test(
+        "Without the header, everything is a passphrase for something new",
+        arguments: [
+            String(repeating: "aB", count: 32), String(repeating: "aB", count: 32) + "\n",
+            "a passphrase of just 32 letters!", "correct horse battery staple 12\n",
+            "correct horse battery staples 12\n",
+        ])
+    func passphrases(content: String) throws {
+        let file = try file(content)
+        #expect(try isDerived(file))
+        let line = content.hasSuffix("\n") ? String(content.dropLast()) : content
+        #expect(file.passphrase?.reveal() == line)
+    }
+
+    @Test(
+        "A file without the header opens what a key of its bytes has sealed before",
+        arguments: ["a passphrase of just 32 letters!", "correct horse battery staple 12\n"])
+    func rawKey(content: String) throws {
+        // Until there was a header, a file of exactly 32 bytes was a key.
+        let sealed = try KeyEnvelope.seal(
+            dataKey, with: .key(EncryptionKey(bytes: Array(content.utf8))), context: context)
+        #expect(try sealed.open(with: .file(file(content)), context: context) == dataKey)
+    }
+
+    @Test("64 hexadecimal digits without the header open what they have sealed before", arguments: ["", "\n", "\r\n"])
+    func hexadecimalKey(lineEnd: String) throws {
+        let digits = String(repeating: "aB", count: 32)
+        let sealed = try KeyEnvelope.seal(dataKey, with: .key(EncryptionKey(hexadecimal: digits)), context: context)
+        #expect(try sealed.open(with: .file(file(digits + lineEnd)), context: context) == dataKey)
+    }
+
+    @Test(
+        "A file of 32 characters and a line end opens what its passphrase has sealed, and so does a short one",
+        arguments: ["correct horse battery staples 12\n", "aa long passphrase of many letters\r\n", "12345678\n"])
+    func passphraseFile(content: String) throws {
+        let deriver = PassphraseDeriver()
+        let text = content.trimmingCharacters(in: .newlines)
+        let sealed = try KeyEnvelope.seal(
+            dataKey, with: .passphrase(Secret(text)), context: context, derivation: #require(cheap), deriver: deriver)
+        #expect(try sealed.open(with: .file(file(content)), context: context, deriver: deriver) == dataKey)
+        #expect(deriver.derivationCount == 1)
+    }
+
+    @Test("Whatever an envelope needs, a file that is not that costs no derivation")
+    func otherKind() throws {
+        let deriver = PassphraseDeriver()
+        let derived = try KeyEnvelope.seal(
+            dataKey, with: .passphrase(Secret("correct horse")), context: context, derivation: #require(cheap),
+            deriver: PassphraseDeriver())
+        let made = try KeyFile(content: KeyFile.content(for: .generate()).reveal(), path: "k")
+        #expect(throws: SecretError.wrongKindOfKey(expected: .passphrase)) {
+            try derived.open(with: .file(made), context: context, deriver: deriver)
+        }
+        let plain = try KeyEnvelope.seal(dataKey, with: .key(.generate()), context: context)
+        #expect(throws: SecretError.wrongKindOfKey(expected: .key)) {
+            try plain.open(with: .file(file("correct horse")), context: context, deriver: deriver)
+        }
+        #expect(deriver.derivationCount == 0)
+    }
+
+    @Test("Bytes that are no text are no key for something new, and 32 of them open what they have sealed")
+    func binary() throws {
+        let bytes = [UInt8](repeating: 0xFF, count: 32)
+        let file = try KeyFile(content: bytes, path: "k")
+        #expect(throws: SecretError.keyFileWithoutHeader(path: "k")) { try isDerived(file) }
+        let sealed = try KeyEnvelope.seal(dataKey, with: .key(EncryptionKey(bytes: bytes)), context: context)
+        #expect(try sealed.open(with: .file(file), context: context) == dataKey)
         #expect(throws: SecretError.keyFileNotText(path: "k")) {
-            try KeyFile.interpret([UInt8](repeating: 0xFF, count: 33), path: "k")
+            try KeyFile(content: [UInt8](repeating: 0xFF, count: 33), path: "k")
         }
     }
 
     @Test("An empty file is refused", arguments: ["", "\n"])
     func empty(content: String) {
-        #expect(throws: SecretError.emptyPassphrase) { try KeyFile.interpret(Array(content.utf8), path: "k") }
+        #expect(throws: SecretError.emptyPassphrase) { try file(content) }
     }
 
-    @Test("A file is read, a missing one and one over the limit are refused with its path")
+    @Test("A file is read, a missing one, one over the limit and one that others can read are refused with its path")
     func files() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("keyfile-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("key")
-        try Data("hello\n".utf8).write(to: file)
-        #expect(try KeySource(keyFile: file.path).kind == .passphrase)
-        try Data(repeating: 0x61, count: KeyFile.maximumByteCount).write(to: file)
-        #expect(try KeySource(keyFile: file.path).kind == .passphrase)
-        try Data(repeating: 0x61, count: KeyFile.maximumByteCount + 1).write(to: file)
-        #expect(throws: SecretError.keyFileTooLarge(path: file.path, limit: KeyFile.maximumByteCount)) {
-            try KeySource(keyFile: file.path)
+        let path = folder.appendingPathComponent("key").path
+        func write(_ count: Int, mode: Int = 0o600) throws {
+            try Data(repeating: 0x61, count: count).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
+        try write(KeyFile.maximumByteCount)
+        #expect(try KeyFile(path: path).passphrase?.reveal().count == KeyFile.maximumByteCount)
+        try write(KeyFile.maximumByteCount + 1)
+        #expect(throws: SecretError.keyFileTooLarge(path: path, limit: KeyFile.maximumByteCount)) {
+            try KeyFile(path: path)
+        }
+        try write(20, mode: 0o644)
+        #expect(throws: SecretError.exposed(path: path, problem: .readable(mode: 0o644))) {
+            try KeySource(keyFile: path)
+        }
+        _ = try KeySource(keyFile: path, allowsExposed: true)
         let missing = folder.appendingPathComponent("missing").path
         #expect(throws: SecretError.keyFileUnreadable(path: missing, code: 2)) { try KeySource(keyFile: missing) }
     }

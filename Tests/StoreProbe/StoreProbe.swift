@@ -27,7 +27,7 @@ enum StoreProbe {
     nonisolated static func main() async throws {
         let arguments = CommandLine.arguments
         let protection: StoreProtection =
-            try arguments[2] == "-" ? .unencrypted : .encrypted(KeySource(keyFile: arguments[2]))
+            try arguments[2] == "-" ? .unencrypted : .encrypted(KeySource(keyFile: arguments[2], allowsExposed: true))
         let store = try await OfflineODataProvider.open(
             at: arguments[1], protection: protection, connect: { @Sendable _, _ in SilentService() })
         if arguments[3] == "sync" {

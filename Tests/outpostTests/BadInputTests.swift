@@ -325,9 +325,9 @@ struct BadInputTests {
         try await site.serve()
         let clone = site.path("clone")
         try FileManager.default.createDirectory(atPath: clone, withIntermediateDirectories: true)
-        try Data(#"{"isUnfinished":true,"key":{"vault":{"name":"clone-gone"}}}"#.utf8).write(
+        let name = "clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+        try Data("{\"isUnfinished\":true,\"key\":{\"vault\":{\"name\":\"\(name)\"}}}".utf8).write(
             to: URL(fileURLWithPath: clone + "/outpost.json"))
-        try Data("half a store".utf8).write(to: URL(fileURLWithPath: clone + "/store.db"))
         let status = try await site.tool.run("status", clone)
         #expect(status.code == 1)
         #expect(status.errors.contains("interrupted") && status.errors.contains("outpost clone"), "\(status.errors)")
@@ -403,8 +403,8 @@ struct BadInputTests {
         let site = try Site()
         try await site.serve()
         let (clone, key, wrong) = (site.path("clone"), site.path("key"), site.path("wrong"))
-        try Data(repeating: 1, count: 32).write(to: URL(fileURLWithPath: key))
-        try Data(repeating: 2, count: 32).write(to: URL(fileURLWithPath: wrong))
+        try Site.writeKey(to: key)
+        try Site.writeKey(to: wrong, "2")
         #expect(try await site.tool.run("clone", site.url, clone, "--key-file", key).code == 0)
         let before = try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db"))
         let refused = try await site.tool.run("query", clone, "Orders", "--key-file", wrong)

@@ -47,7 +47,7 @@ struct ClonesAtOnceTests {
         let site = try Site()
         try await site.serve()
         let (shop, other, key) = (site.path("shop"), site.path("other"), site.path("key"))
-        try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: key))
+        try Site.writeKey(to: key)
         #expect(try await site.tool.run("clone", site.url, other, "--key-file", key).code == 0)
         let late = try await clone(site, into: shop) {
             // As an app leaves it: without what a clone says of itself.

@@ -17,7 +17,7 @@ struct KillTests {
         let site = try Site()
         try await site.serve(nil, port: 0, "--page-size", "20")
         let key = site.path("key")
-        try Data((0..<32).map { UInt8($0) }).write(to: URL(fileURLWithPath: key))
+        try Site.writeKey(to: key)
         let clone = site.path("clone")
         let cloned = try await site.tool.run("clone", site.url, clone, "--key-file", key)
         try #require(cloned.code == 0, "\(cloned.errors)")

@@ -127,7 +127,7 @@ struct MessageTests {
     func readOnly(command: String) async throws {
         let site = try Site()
         let key = site.path("key")
-        try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: key))
+        try Site.writeKey(to: key)
         let clone = try await clone(site, "--key-file", key)
         let manager = FileManager.default
         for name in try manager.contentsOfDirectory(atPath: clone) {

@@ -35,7 +35,7 @@ struct VerifyCommandTests {
             key = site.path("key")
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: source.path + "/store.db", toPath: directory + "/store.db")
-            try FileManager.default.copyItem(atPath: source.path + "/key", toPath: key)
+            try Data(contentsOf: source.appendingPathComponent("key")).write(to: URL(fileURLWithPath: key))
         }
 
         var protection: StoreProtection { get throws { .encrypted(try KeySource(keyFile: key)) } }

@@ -108,7 +108,7 @@ package final class OwnerOnlyFile: Sendable {
 
     /// Makes a new name in a folder durable.
     static func syncDirectory(_ path: String) throws(DataVaultError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 || errno == EINVAL else {

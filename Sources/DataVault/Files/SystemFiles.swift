@@ -101,7 +101,7 @@ package struct SystemFiles: FileLayer {
         // `flock` belongs to the open file and not to the process: two vaults in one process exclude each
         // other as two processes do, and closing another descriptor of the file releases nothing.
         while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw .system(operation: "locking", path: path, code: errno) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
@@ -120,7 +120,7 @@ package struct SystemFiles: FileLayer {
     /// Whether a file is still the one that its path leads to.
     private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
         var (ours, theirs) = (stat(), stat())
-        guard fstat(descriptor, &ours) == 0, stat(path, &theirs) == 0 else { return false }
+        guard fstat(descriptor, &ours) == 0, lstat(path, &theirs) == 0 else { return false }
         return ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev
     }
 }

@@ -3,8 +3,8 @@ public import Secrets
 
 /// Secrets in files that their owner alone can read: mode 0600, in a folder of mode 0700.
 ///
-/// Each secret is one file of its name. A file made by ``generateKey(named:)`` is a key file too (64
-/// hexadecimal digits and a line end), so that `--key-file` can name it. Files are replaced atomically, and
+/// Each secret is one file of its name. A file made by ``generateKey(named:)`` is a key file too, so that `--key-file` can
+/// name it. Files are replaced atomically, and
 /// a file or folder that lets others in is refused, not used.
 public struct FileSecretStore: SecretStore {
     /// The folder that holds the files.

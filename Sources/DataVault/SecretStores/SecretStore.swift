@@ -63,20 +63,20 @@ public enum DataVaultLimits {
 }
 
 extension SecretStore {
-    /// A key that was made by ``generateKey(named:)``, or any secret of 32 bytes or 64 hexadecimal digits.
+    /// A key that was made by ``generateKey(named:)``, or any secret that `KeyFile` in `Secrets` takes for a key.
     ///
     /// - Parameter name: Its name.
     /// - Returns: Nil when there is no secret of that name.
     /// - Throws: ``DataVaultError/notAKey(name:)`` when the secret is something else, and the others.
     public func key(named name: SecretName) throws(DataVaultError) -> EncryptionKey? {
         guard let secret = try secret(named: name) else { return nil }
-        guard case .key(let key)? = try? KeyFile.interpret(secret.reveal(), path: name.text) else {
+        guard let key = (try? KeyFile(content: secret.reveal(), path: name.text))?.key else {
             throw .notAKey(name: name.text)
         }
         return key
     }
 
-    /// Makes a new key and keeps it, as 64 hexadecimal digits and a line end.
+    /// Makes a new key and keeps it in the form of a key file: a header, and 64 hexadecimal digits.
     ///
     /// - Parameter name: A name that no secret has: a key is never replaced by chance, because what it
     ///   encrypts would be lost.
@@ -84,9 +84,7 @@ extension SecretStore {
     /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
     public func generateKey(named name: SecretName) throws(DataVaultError) -> EncryptionKey {
         let key = EncryptionKey.generate()
-        var line = Array(key.hexadecimal.reveal().utf8) + [UInt8(ascii: "\n")]
-        defer { wipe(&line) }
-        try add(Secret(line), named: name)
+        try add(KeyFile.content(for: key), named: name)
         return key
     }
 }

@@ -65,7 +65,7 @@ public actor Vault {
     ///
     /// The attempt is counted, durably, before the password is looked at, and the count starts again after the
     /// right one: ending the process in between saves nothing. What keeps the password from being judged, such as a key
-    /// store whose owner cancels, counts for nothing. One attempt takes about a sixth of a second.
+    /// store whose owner cancels, counts for nothing. One attempt takes about half a second.
     ///
     /// - Parameter credentials: What the vault was made with, or its password was changed to.
     /// - Throws: ``DataVaultError``: `wrongPassword` for a wrong password or a wrong salt, `destroyed` when it

@@ -232,11 +232,11 @@ extension VaultFolder {
         return TriesRecord(bytes: bytes.reveal())?.isDestroyed ?? false
     }
 
-    private static func keyName(_ identity: [UInt8]) throws(DataVaultError) -> SecretName {
+    static func keyName(_ identity: [UInt8]) throws(DataVaultError) -> SecretName {
         try SecretName("vault-" + identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
     }
 
-    private static func triesName(_ identity: [UInt8]) throws(DataVaultError) -> SecretName {
+    static func triesName(_ identity: [UInt8]) throws(DataVaultError) -> SecretName {
         try SecretName(try keyName(identity).text + ".tries")
     }
 }

@@ -16,7 +16,7 @@ final class NewFile {
     /// Makes one that only its owner can read.
     init(path: String) throws(EncryptedDatabaseError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             guard errno != EEXIST else { throw .alreadyExists(path: path) }
             throw .sqlite(path: path, operation: "creating", code: Self.code(SQLITE_CANTOPEN))
@@ -26,7 +26,7 @@ final class NewFile {
     /// Opens one that was made just now.
     init(opening path: String) throws(EncryptedDatabaseError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw .sqlite(path: path, operation: "opening", code: SQLITE_CANTOPEN) }
     }
 

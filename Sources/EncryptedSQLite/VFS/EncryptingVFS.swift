@@ -79,6 +79,15 @@ enum EncryptingVFS {
             let main = sqlite3_database_file_object(path), let owner = FileHandle.object(of: main) as? MainFile
         else { return SQLITE_CANTOPEN }
         let under = FileHandle.base(of: file)
+        var flags = flags
+        if QuietFiles.contains(owner.file) {
+            flags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
+            if let path, access(path, F_OK) != 0 {
+                outFlags?.pointee = flags
+                FileHandle.install(MemoryFile(), in: file)
+                return SQLITE_OK
+            }
+        }
         let code = base.pointee.xOpen?(base, path, under.pointer, flags, outFlags) ?? SQLITE_CANTOPEN
         guard code == SQLITE_OK else {
             _ = under.closeIfOpen()
@@ -96,6 +105,7 @@ enum EncryptingVFS {
     ) -> Int32 {
         guard let path else { return SQLITE_CANTOPEN }
         let name = String(cString: path)
+        guard FilesBeside.areOwn(of: name) else { return FilesBeside.refusal }
         guard let cipher = KeyRegistry.shared.cipher(forPath: name) else { return SQLITE_AUTH }
         let under = FileHandle.base(of: file)
         // Never create: a database comes into being in `EncryptedDatabase.create`, or not at all.
@@ -114,6 +124,7 @@ enum EncryptingVFS {
             _ = under.close()
             return SQLITE_NOTADB
         }
+        if sqlite3_uri_boolean(path, QuietFiles.parameter, 0) != 0 { QuietFiles.begin(under, path: name) }
         OpenDatabases.shared.didOpen(name)
         FileHandle.install(
             MainFile(file: under, path: name, cipher: cipher, version: block.version), in: file)

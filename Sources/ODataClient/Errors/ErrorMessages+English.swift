@@ -83,6 +83,8 @@ private let ownWords: [String: String] = [
     "transfer.chunk-size.recovery": "Give a size within the range.",
     "configuration.unusable-identity.recovery": "Give a certificate and its key as PEM or PKCS#12, and its password.",
     "store.wrong-key.recovery": "Give the key or passphrase that the store was made with.",
+    "secret.short-passphrase.recovery": "Take a longer passphrase: several words are easy to keep in mind.",
+    "secret.exposed.recovery": "Take the access away from the others, and consider a new secret.",
     "secret.wrong-key.recovery": "Give the key or passphrase that it was made with.",
     "database.wrong-key.recovery": "Give the key or passphrase that it was made with.",
     "storage.wrong-key.recovery": "Give the key that it was made with.",
@@ -139,8 +141,8 @@ private let levels: [String: String] = [
     "payload": "malformed service no-service-document unknown-type too-large unsupported batch",
     "request": "call-version unknown-parameter missing-argument unsupported-argument",
     "secret": """
-    key-length key-digit empty-passphrase key-file derivation-parameters salt-length no-memory damaged \
-    wrong-kind-of-key wrong-key
+    key-length key-digit empty-passphrase short-passphrase exposed key-file derivation-parameters salt-length \
+    no-memory damaged wrong-kind-of-key wrong-key
     """,
     "vault": """
     illegal-name too-long exists no-key unsealable exposed no-file system no-home unknown-vault locked \

@@ -69,6 +69,8 @@ let german: [String: String] = [
     "transfer.chunk-size.recovery": "Geben Sie eine Größe innerhalb des Bereichs an.",
     "configuration.unusable-identity.recovery": "Nötig sind Zertifikat und Schlüssel als PEM oder PKCS#12.",
     "store.wrong-key.recovery": "Geben Sie den Schlüssel oder das Kennwort an, mit dem der Bestand angelegt wurde.",
+    "secret.short-passphrase.recovery": "Nehmen Sie ein längeres Kennwort: Mehrere Wörter merkt man sich leicht.",
+    "secret.exposed.recovery": "Nehmen Sie den anderen den Zugriff, und erwägen Sie ein neues Geheimnis.",
     "secret.wrong-key.recovery": "Geben Sie den Schlüssel oder das Kennwort an, mit dem es angelegt wurde.",
     "database.wrong-key.recovery": "Geben Sie den Schlüssel oder das Kennwort an, mit dem sie angelegt wurde.",
     "storage.wrong-key.recovery": "Geben Sie den Schlüssel an, mit dem es angelegt wurde.",

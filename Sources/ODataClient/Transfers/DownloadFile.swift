@@ -1,9 +1,10 @@
 import Foundation
+import SafeFiles
 
 /// A file that a download goes to, with its checkpoint in a second file beside it (`name.checkpoint`).
 ///
 /// The bytes stand in the file as they come: what must not be read by others belongs on an encrypted file system or
-/// into a target of the app's own.
+/// into a target of the app's own. Both files are made in the folder that the path names, and never through a link.
 public actor DownloadFile: DownloadTarget {
     /// The path of the file.
     public nonisolated let path: String
@@ -14,12 +15,20 @@ public actor DownloadFile: DownloadTarget {
 
     deinit { try? handle?.close() }
 
-    private nonisolated var checkpointPath: String { path + ".checkpoint" }
+    /// The folder, and the names of the file and of its checkpoint.
+    private nonisolated var place: (folder: String, file: String, checkpoint: String) {
+        let (folder, name) = CheckedFolder.place(of: path)
+        return (folder, name, name + ".checkpoint")
+    }
+
+    /// The most bytes of a checkpoint: one address and one entity tag.
+    private static let checkpointLimit = 1 << 20
 
     /// The checkpoint beside the file; one that cannot be read, or says more than the file has, counts as none.
     public func checkpoint() throws -> DownloadCheckpoint? {
-        guard let data = FileManager.default.contents(atPath: checkpointPath),
-            let checkpoint = try? JSONDecoder().decode(DownloadCheckpoint.self, from: data),
+        guard let folder = try? CheckedFolder(place.folder),
+            let bytes = try? folder.read(place.checkpoint, limit: Self.checkpointLimit),
+            let checkpoint = try? JSONDecoder().decode(DownloadCheckpoint.self, from: Data(bytes)),
             let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber,
             size.int64Value >= checkpoint.received
         else { return nil }
@@ -29,14 +38,14 @@ public actor DownloadFile: DownloadTarget {
     /// Writes the bytes through to the device, then the checkpoint.
     public func keep(_ checkpoint: DownloadCheckpoint?) throws {
         guard let checkpoint else {
-            try? FileManager.default.removeItem(atPath: checkpointPath)
+            _ = try? CheckedFolder(place.folder).remove(place.checkpoint)
             try handle?.synchronize()
             try handle?.close()
             handle = nil
             return
         }
         try handle?.synchronize()
-        try JSONEncoder().encode(checkpoint).write(to: URL(fileURLWithPath: checkpointPath), options: .atomic)
+        try CheckedFolder(place.folder).replace(place.checkpoint, with: Array(JSONEncoder().encode(checkpoint)))
     }
 
     /// Cuts the file.
@@ -53,10 +62,8 @@ public actor DownloadFile: DownloadTarget {
 
     private func opened() throws -> FileHandle {
         if let handle { return handle }
-        if !FileManager.default.fileExists(atPath: path) {
-            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let descriptor = try CheckedFolder(place.folder).open(place.file, O_RDWR | O_CREAT)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         _ = try file.seekToEnd()
         handle = file
         return file

@@ -48,6 +48,8 @@ public final class StoreDatabase: Sendable {
     /// The name by which SQLite opens the file: where it is encrypted, the file system that does so stands in it.
     private let location: String
     private let condition: Mutex<Condition?>
+    /// The lock on a database that is only read, since there was no room for what SQLite writes to read it.
+    private let quietLock: QuietLock?
 
     /// What each transaction begins with. A closure that lay in a `Mutex` by itself would be wrapped once more whenever it is
     /// read, so that each transaction took longer than the one before.
@@ -56,8 +58,10 @@ public final class StoreDatabase: Sendable {
     }
 
     private init(
-        path: String, location: String, pool: DatabasePool, condition: (@Sendable (Database) throws -> Void)? = nil
+        path: String, location: String, pool: DatabasePool, quietLock: QuietLock? = nil,
+        condition: (@Sendable (Database) throws -> Void)? = nil
     ) {
+        self.quietLock = quietLock
         self.location = location
         self.path = path
         self.pool = pool
@@ -65,6 +69,9 @@ public final class StoreDatabase: Sendable {
     }
 
     /// Opens a store, or makes an empty file.
+    ///
+    /// An encrypted store on a full device is opened for reading alone: nothing is written, every change ends with
+    /// ``StoreError/diskFull`` or ``StoreError/readOnly``, and other processes find it locked until it is closed.
     ///
     /// - Parameters:
     ///   - path: the file.
@@ -74,6 +81,36 @@ public final class StoreDatabase: Sendable {
     ///   are. Of an unencrypted file, that is known only where nothing is left of it.
     public static func open(
         path: String, protection: StoreProtection, options: Options = Options()
+    ) throws(StoreError) -> StoreDatabase {
+        do {
+            return try openForWriting(path: path, protection: protection, options: options)
+        } catch {
+            guard QuietLock.mayHelp(error, path: path), protection.isEncrypted,
+                let database = try? openQuietly(path: path, options: options)
+            else { throw error }
+            return database
+        }
+    }
+
+    /// Opens a store that is unlocked for reading alone, without writing anything.
+    private static func openQuietly(path: String, options: Options) throws -> StoreDatabase {
+        let quietLock = try QuietLock(path: path)
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.foreignKeysEnabled = false
+        configuration.maximumReaderCount = max(1, options.readerCount)
+        configuration.label = "outpost.store"
+        configuration.prepareDatabase { database in
+            try Self.prepare(database, options: options)
+        }
+        let location = EncryptedDatabase.quietURI(forPath: path)
+        let pool = try DatabasePool(path: location, configuration: configuration)
+        _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
+        return StoreDatabase(path: path, location: location, pool: pool, quietLock: quietLock)
+    }
+
+    private static func openForWriting(
+        path: String, protection: StoreProtection, options: Options
     ) throws(StoreError) -> StoreDatabase {
         let exists = FileManager.default.fileExists(atPath: path)
         guard exists || options.createsFile else { throw .notFound(path: path) }
@@ -199,7 +236,7 @@ public final class StoreDatabase: Sendable {
     /// The same connections, with a condition that each transaction of ``read(_:)``, ``write(_:)`` and ``bulkWrite(_:)`` by
     /// them begins with: what it throws, the call throws. Who has the connections otherwise hears nothing of it.
     package func requiring(_ condition: @escaping @Sendable (Database) throws -> Void) -> StoreDatabase {
-        StoreDatabase(path: path, location: location, pool: pool, condition: condition)
+        StoreDatabase(path: path, location: location, pool: pool, quietLock: quietLock, condition: condition)
     }
 
     /// Has each transaction begin with another condition, in place of the one before it (``requiring(_:)``).
@@ -230,6 +267,7 @@ public final class StoreDatabase: Sendable {
     ///
     /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
     public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        guard quietLock == nil else { throw StoreError.diskFull }
         let body = checked(body)
         return try await StoreError.translating(path: path) { try await pool.write(body) }
     }
@@ -241,6 +279,7 @@ public final class StoreDatabase: Sendable {
     public func bulkWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
+        guard quietLock == nil else { throw StoreError.diskFull }
         let body = checked(body)
         return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in
@@ -276,5 +315,6 @@ public final class StoreDatabase: Sendable {
         // alone copies an empty store.
         pool.invalidateReadOnlyConnections()
         try StoreError.translating(path: path) { try pool.close() }
+        quietLock?.release()
     }
 }

@@ -1,6 +1,7 @@
 import ErrorCodes
 import Foundation
 import GRDB
+public import Secrets
 
 /// Why a store cannot be opened, read or written.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -8,6 +9,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound(path: String)
     /// The key or passphrase does not open the file.
     case wrongKey(path: String)
+    /// The key or passphrase cannot be used, whatever the file: it is too short for a new store, for instance.
+    case unusableKey(SecretError)
     /// The file is encrypted but a plain store was asked for, or the other way round.
     case protectionMismatch(path: String, isEncrypted: Bool)
     /// The file is no database, or a database that is not a store of ours.
@@ -34,6 +37,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notFound(let path): "There is no store at \(path)."
         case .wrongKey(let path): "The key does not open \(path)."
+        case .unusableKey(let error):
+            "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
         case .protectionMismatch(let path, let isEncrypted):
             isEncrypted
                 ? "\(path) is encrypted; a key is needed to open it." : "\(path) is not encrypted; it has no key."
@@ -88,6 +93,11 @@ extension StoreError {
     private static func unopened(_ code: ResultCode, message: String, path: String) -> StoreError {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else { return .notFound(path: path) }
+        guard code != .SQLITE_CANTOPEN_SYMLINK else {
+            return .inputOutput(
+                code: Int(code.rawValue),
+                message: "a file beside \(path) (-wal, -shm or -journal) is a link or has another name elsewhere")
+        }
         let folder = (path as NSString).deletingLastPathComponent
         guard files.isWritableFile(atPath: path), files.isWritableFile(atPath: folder.isEmpty ? "." : folder) else {
             return .readOnly
@@ -119,10 +129,12 @@ extension StoreError {
 extension StoreError: CodedError {
     /// `store.…`.
     public var errorCode: ErrorCode {
+        if case .unusableKey(let error) = self { return error.errorCode }
         let name =
             switch self {
             case .notFound: "not-found"
             case .wrongKey: "wrong-key"
+            case .unusableKey: "unusable-key"
             case .protectionMismatch: "protection-differs"
             case .notAStore: "no-store"
             case .newerVersion: "newer-version"
@@ -142,6 +154,7 @@ extension StoreError: CodedError {
         switch self {
         case .notFound: .missing
         case .wrongKey, .protectionMismatch: .credentials
+        case .unusableKey(let error): error.failureKind
         case .newerVersion: .unsupported
         case .diskFull, .readOnly, .inputOutput: .device
         case .locked: .transient

@@ -68,7 +68,8 @@ extension StoreError {
     package init(_ error: EncryptedDatabaseError, path: String) {
         switch error {
         case .notFound: self = .notFound(path: path)
-        case .wrongKey, .wrongKindOfKey, .secret: self = .wrongKey(path: path)
+        case .wrongKey, .wrongKindOfKey: self = .wrongKey(path: path)
+        case .secret(let error): self = .unusableKey(error)
         case .plainDatabase: self = .protectionMismatch(path: path, isEncrypted: false)
         case .notADatabase: self = .notAStore(path: path)
         case .unsupportedFormat(_, let version):

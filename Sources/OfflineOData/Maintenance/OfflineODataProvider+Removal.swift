@@ -22,14 +22,16 @@ extension OfflineODataProvider {
         guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        var paths = StoreFiles.databaseFiles(in: directory)
-        if withDirectory { paths.append(directory) }
-        for path in paths where FileManager.default.fileExists(atPath: path) {
-            do {
-                try FileManager.default.removeItem(atPath: path)
-            } catch {
-                throw .fileAccess(path: path, reason: error.localizedDescription)
+        for path in StoreFiles.databaseFiles(in: directory) {
+            guard unlink(path) == 0 || errno == ENOENT else {
+                throw .fileAccess(path: path, reason: String(cString: strerror(errno)))
             }
+        }
+        guard withDirectory, FileManager.default.fileExists(atPath: directory) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: directory)
+        } catch {
+            throw .fileAccess(path: directory, reason: error.localizedDescription)
         }
     }
 }

@@ -19,32 +19,48 @@ enum StoreInspection {
             return [StoreError.corrupt(message: damage).description]
         }
         do {
-            let database = try open(path, isEncrypted: isEncrypted)
-            defer { try? database.close() }
-            return try await database.read { database in
-                let version = try version(in: database, at: path, of: directory)
-                return try integrityProblems(in: database) + engineProblems(version, in: database)
+            do {
+                return try await problems(in: try open(path, isEncrypted: isEncrypted), at: path, of: directory)
+            } catch let error as DatabaseError {
+                throw StoreError(error, path: path)
             }
-        } catch let error as DatabaseError {
-            throw StoreError(error, path: path)
+        } catch let error as StoreError where isEncrypted && QuietLock.mayHelp(error, path: path) {
+            guard let lock = try? QuietLock(path: path) else { throw error }
+            defer { lock.release() }
+            let location = EncryptedDatabase.quietURI(forPath: path)
+            return try await problems(in: try open(location, isReadOnly: true), at: path, of: directory)
+        }
+    }
+
+    private static func problems(
+        in database: DatabaseQueue, at path: String, of directory: String
+    ) async throws -> [String] {
+        defer { try? database.close() }
+        return try await database.read { database in
+            let version = try version(in: database, at: path, of: directory)
+            return try integrityProblems(in: database) + engineProblems(version, in: database)
         }
     }
 
     private static func open(_ path: String, isEncrypted: Bool) throws -> DatabaseQueue {
+        // Who closes a database last moves its log into it, or what a crash has left of a journal, unless it may only
+        // read. Where there is neither, only who may write takes away again what SQLite puts beside an open database.
+        let isReadOnly = size(path + "-wal") > 0 || size(path + "-journal") > 0
+        return try open(isEncrypted ? EncryptedDatabase.uri(forPath: path) : path, isReadOnly: isReadOnly)
+    }
+
+    private static func open(_ location: String, isReadOnly: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(5)
         configuration.label = "outpost.inspection"
-        // Who closes a database last moves its log into it, or what a crash has left of a journal, unless it may only
-        // read. Where there is neither, only who may write takes away again what SQLite puts beside an open database.
-        configuration.readonly = size(path + "-wal") > 0 || size(path + "-journal") > 0
+        configuration.readonly = isReadOnly
         configuration.prepareDatabase { database in
             // A temporary file would be plain.
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
             StoreFunctions.register(in: database)
             TextComparison.register(in: database)
         }
-        let location = isEncrypted ? EncryptedDatabase.uri(forPath: path) : path
         return try DatabaseQueue(path: location, configuration: configuration)
     }
 

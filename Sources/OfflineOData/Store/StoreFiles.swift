@@ -51,8 +51,9 @@ enum StoreFiles {
 
     /// Removes what a creation that failed has left, while it holds the lock.
     static func remove(in directory: String, withDirectory: Bool) {
-        for path in databaseFiles(in: directory) { try? FileManager.default.removeItem(atPath: path) }
-        try? FileManager.default.removeItem(atPath: lock(in: directory))
-        if withDirectory { try? FileManager.default.removeItem(atPath: directory) }
+        // Files by their names, and the directory only if nothing else is in it.
+        for path in databaseFiles(in: directory) { unlink(path) }
+        unlink(lock(in: directory))
+        if withDirectory { rmdir(directory) }
     }
 }

@@ -1,3 +1,5 @@
+import SafeFiles
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -6,23 +8,40 @@
 
 /// The operating system's lock on a store's synchronisation: many processes read and edit, one at a time
 /// syncs. Released when the process ends, however it ends.
+///
+/// A store may come from somebody else. So the lock file is never opened through a link, and it is written only if its
+/// content is what this type writes: the number of a process.
 final class SyncLock: Sendable {
     private let descriptor: Int32
 
     /// How often the lock is tried, and the pause between in microseconds: 0.2 seconds in all.
     private static let attempts = 10
     private static let pause: UInt32 = 20_000
+    /// The most bytes that a lock file has: a process number and a line end.
+    private static let maximumByteCount = 12
 
     /// Takes the lock or says who has it.
     ///
-    /// - Parameter path: the lock file, made when missing.
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/fileAccess(path:reason:)``.
+    /// - Parameter path: the lock file, made when missing; its folder must exist.
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/fileAccess(path:reason:)``, also for a link and for a
+    ///   file with other content.
     init(path: String) throws(OfflineError) {
-        var descriptor = try Self.locked(path)
+        let (parent, name) = CheckedFolder.place(of: path)
+        let folder: CheckedFolder
+        do throws(SafeFileError) {
+            folder = try CheckedFolder(parent)
+        } catch {
+            throw .fileAccess(path: path, reason: error.explanation)
+        }
+        var descriptor = try Self.locked(name, in: folder)
         // A creation that failed has taken the file away while we waited for it: whoever comes next would make another.
-        while !Self.isAt(path, descriptor) {
+        while !folder.isAt(name, descriptor) {
             close(descriptor)
-            descriptor = try Self.locked(path)
+            descriptor = try Self.locked(name, in: folder)
+        }
+        guard Self.isLockFile(descriptor) else {
+            close(descriptor)
+            throw .fileAccess(path: path, reason: "it is no lock file of Outpost; move it away")
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
@@ -30,17 +49,14 @@ final class SyncLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Whether a file is still the one that its path leads to.
-    private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
-        var (ours, theirs) = (stat(), stat())
-        guard fstat(descriptor, &ours) == 0, stat(path, &theirs) == 0 else { return false }
-        return ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev
-    }
-
     /// The open file with the lock on it.
-    private static func locked(_ path: String) throws(OfflineError) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .fileAccess(path: path, reason: String(cString: strerror(errno))) }
+    private static func locked(_ name: String, in folder: CheckedFolder) throws(OfflineError) -> Int32 {
+        let descriptor: Int32
+        do throws(SafeFileError) {
+            descriptor = try folder.open(name, O_RDWR | O_CREAT)
+        } catch {
+            throw .fileAccess(path: error.path, reason: error.explanation)
+        }
         var attempts = Self.attempts
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             // A process that is being started holds copies of our descriptors for a moment, and with them a lock
@@ -50,13 +66,26 @@ final class SyncLock: Sendable {
                 usleep(Self.pause)
                 continue
             }
-            var buffer = [UInt8](repeating: 0, count: 20)
-            let count = pread(descriptor, &buffer, buffer.count, 0)
+            let text = String(decoding: content(descriptor), as: UTF8.self)
             close(descriptor)
-            let text = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
             throw .busy(processID: text.split(separator: "\n").first.flatMap { Int32($0) })
         }
         return descriptor
+    }
+
+    /// Whether a file is empty or holds a number and a line end.
+    private static func isLockFile(_ descriptor: Int32) -> Bool {
+        let bytes = content(descriptor)
+        guard bytes.count <= maximumByteCount else { return false }
+        let digits = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        return digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// The first bytes of a file, one more than a lock file may have.
+    private static func content(_ descriptor: Int32) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: maximumByteCount + 1)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        return Array(buffer.prefix(max(count, 0)))
     }
 
     deinit {

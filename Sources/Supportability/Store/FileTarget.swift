@@ -1,6 +1,8 @@
 import Foundation
+import SafeFiles
 
-/// What stands where somebody wants a file to be written, at the end of the links that lead to it.
+/// What stands where somebody wants a file to be written, at the end of the links that lead to it. A link that another user has
+/// put into a shared folder is not followed.
 package enum FileTarget {
     /// A regular file, or none yet: it is replaced as a whole.
     case file(path: String)
@@ -19,7 +21,9 @@ package enum FileTarget {
         }
         var path = path
         for _ in 0..<Self.maximumLinkCount {
-            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
+                LinkCheck.mayFollow(path)
+            else { break }
             path = next.hasPrefix("/") ? next : Self.folder(of: path) + "/" + next
         }
         self = .file(path: path)

@@ -15,7 +15,7 @@ final class LogFile: Sendable {
 
     /// Opens a file, and makes it with mode 0600 where `flags` say so.
     init(_ path: String, _ flags: Int32) throws(StoredLogError) {
-        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         self.path = path
         guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SafeFiles
 
 extension StoredLog {
     /// Says how the entries are kept, so that nobody takes sealed ones for damaged ones.
@@ -76,6 +77,11 @@ extension StoredLog {
             } catch {
                 throw .system(operation: "making the folder", path: folder, code: Self.code(of: error))
             }
+        }
+        do throws(SafeFileError) {
+            _ = try CheckedFolder(folder, .ours)
+        } catch {
+            throw .system(operation: "opening the folder", path: folder, code: error.code)
         }
         return try LogFile(folder + "/lock", O_RDWR | O_CREAT)
     }

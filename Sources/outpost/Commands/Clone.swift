@@ -15,7 +15,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
             Without --query every entity set is taken. The store is encrypted with a key that is generated and kept in \
-            a file that only you can read (~/.local/share/outpost/keys; 'outpost vault' does not show it), unless \
+            a file that only you can read (~/.local/share/outpost/keys; 'outpost keys list' shows it), unless \
             --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
 
             How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
@@ -203,17 +203,11 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     private func clone(
         from client: ODataClient, _ connector: Connector, survey: ServiceSurvey, into target: String
     ) async throws {
-        let (protection, keyPlace, said) = try chooseKey()
-        let store: OfflineODataProvider
-        do {
-            store = try await CloneMaking.make(in: target, key: keyPlace) {
-                try await OfflineODataProvider.create(
-                    at: target, protection: protection, serviceRoot: url, remote: client,
-                    queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
-            }
-        } catch {
-            if case .vault(let name) = keyPlace { KeyKeeper.remove(named: name) }
-            throw error
+        let given = try NewKey.given(passphrase: passphrase, keyFile: key.keyFile)
+        let (store, newKey) = try await CloneMaking.make(in: target, key: given) { protection in
+            try await OfflineODataProvider.create(
+                at: target, protection: protection, serviceRoot: url, remote: client,
+                queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
         }
         let line = ProgressLine(store)
         do {
@@ -228,7 +222,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                     "Cloned \(Terminal.plural(report.received, "row")) of "
                         + "\(Terminal.plural(report.queries.count, "entity set")) "
                         + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
-                print(Terminal.dim(said))
+                print(Terminal.dim(newKey.said))
             }
         } catch {
             line.finish()
@@ -253,23 +247,6 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
         guard queries.isEmpty, group != nil || streams else { return query }
         return try DefiningQuery(query.name, query.text, group: group, retrievesStreams: streams)
-    }
-
-    private func chooseKey() throws -> (StoreProtection, CloneFile.Key, String) {
-        if let file = key.keyFile {
-            return (.encrypted(try KeySource(namedFile: file)), .file, "Its key is in \(file); keep that file safe.")
-        }
-        if passphrase {
-            guard let first = try Terminal.askSecret("New passphrase: "), !first.isEmpty else {
-                throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
-            }
-            guard try Terminal.askSecret("Once more: ") == first else {
-                throw Failure(message: "The two passphrases differ.")
-            }
-            return (.encrypted(.passphrase(Secret(first))), .passphrase, "It is protected by your passphrase.")
-        }
-        let (key, name, place) = try KeyKeeper.generate()
-        return (.encrypted(.key(key)), .vault(name: name), "Its key is kept in \(place).")
     }
 
     private struct Report: Encodable {

@@ -4,6 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import SafeFiles
 
 /// `outpost export`.
 struct Export: AsyncParsableCommand, StoreCommand {
@@ -89,8 +90,18 @@ struct Export: AsyncParsableCommand, StoreCommand {
                 message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
         }
         do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let parent = CheckedFolder.place(of: directory).folder
+            if !parent.isEmpty {
+                try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            }
+            // Fails if somebody else makes it at the same time.
+            guard mkdir(directory, 0o700) == 0 else {
+                throw SafeFileError(path: directory, reason: .system(code: errno))
+            }
+        } catch let error as SafeFileError {
+            throw Failure(
+                message: "The directory \(directory) cannot be made: \(error.explanation).",
+                advice: "Name another directory after --to.")
         } catch {
             throw Failure(
                 message: "The directory \(directory) cannot be made: \(error.systemReason).",

@@ -47,6 +47,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
     @Option(help: "How many files hold the types; a file per type when left out.") var files: Int?
 
     @OptionGroup var service: ServiceOptions
+    @OptionGroup var secrets: SecretOptions
 
     @Flag(help: "Report as JSON.") var json = false
 

@@ -36,6 +36,7 @@ struct Metadata: AsyncParsableCommand {
         @Argument(help: "A file or an address.") var source: String
         @Argument(help: "An entity set, singleton or type to look into.") var element: String?
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var secrets: SecretOptions
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
@@ -143,6 +144,7 @@ struct Metadata: AsyncParsableCommand {
 
         @Argument(help: "A file or an address.") var source: String
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var secrets: SecretOptions
         @Flag(help: "Refuse facets that cannot be, names that are none, and names that differ in case alone.")
         var strict = false
         @Flag(help: "Read the documents it refers to as well.") var references = false
@@ -210,6 +212,7 @@ struct Metadata: AsyncParsableCommand {
         @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
         var output: String?
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var secrets: SecretOptions
         @Flag(help: "Report what was read around and left out as JSON; goes with --output.") var json = false
 
         mutating func validate() throws {
@@ -272,6 +275,7 @@ struct Metadata: AsyncParsableCommand {
         @Argument(help: "The older version: a file or an address.") var old: String
         @Argument(help: "The newer version: a file or an address.") var new: String
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var secrets: SecretOptions
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {

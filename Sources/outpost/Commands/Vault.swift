@@ -44,6 +44,8 @@ struct VaultCommand: AsyncParsableCommand {
             completion: .file())
         var file: String?
 
+        @OptionGroup var secrets: SecretOptions
+
         func credentials(of name: String, isNeeded: Bool) throws -> VaultCredentials {
             if let file { return VaultCredentials(password: try NamedFile.password(in: file)) }
             guard isNeeded else { return .platformKey }

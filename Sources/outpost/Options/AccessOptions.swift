@@ -105,6 +105,7 @@ struct AccessOptions: ParsableArguments {
 
     /// The ways to find out who asks; none lets everybody in.
     func authentication() async throws -> [any Authentication] {
+        if let certificate { try NamedFile.requireSafe(certificateKey ?? certificate) }
         var ways: [any Authentication] = []
         let users = try users()
         if !users.isEmpty { ways.append(BasicAuthentication(users: users)) }
@@ -120,7 +121,7 @@ struct AccessOptions: ParsableArguments {
     private func users() throws -> [String: String] {
         var users: [String: String] = [:]
         if let usersFile {
-            let text = String(decoding: try contents(of: usersFile), as: UTF8.self)
+            let text = String(decoding: try NamedFile.secret(of: usersFile), as: UTF8.self)
             for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
             where !line.isEmpty {
                 guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {

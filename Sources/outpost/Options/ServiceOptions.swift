@@ -113,7 +113,7 @@ struct ServiceOptions: ParsableArguments {
         if let tokenFile {
             return Authentication(
                 TokenAuthentication(.bearer) { _ in
-                    let data = try NamedFile.contents(of: tokenFile)
+                    let data = try NamedFile.secret(of: tokenFile)
                     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 })
         }

@@ -60,9 +60,11 @@ struct KeyOptions: ParsableArguments {
     @Option(
         name: .customLong("key-file"),
         help: ArgumentHelp(
-            "A file with the key: 32 bytes or 64 hexadecimal digits; anything else in it is a passphrase.",
+            "A file with the key, made by 'outpost keys new'; any other text in it is a passphrase.",
             valueName: "file"))
     var keyFile: String?
+
+    @OptionGroup var secrets: SecretOptions
 
     /// The key in the file that is named; `nil` where none is.
     ///
@@ -79,7 +81,10 @@ struct KeyOptions: ParsableArguments {
         try CloneFile.requireDirectory(directory)
         if let source = try source { return .encrypted(source) }
         switch try CloneFile.read(in: directory).key {
-        case .vault(let name): return .encrypted(.key(try KeyKeeper.key(named: name)))
+        case .vault(let name):
+            let key = try KeyKeeper.key(named: name)
+            KeyUses.note(name, directory)
+            return .encrypted(.key(key))
         case .passphrase:
             guard let passphrase = try Terminal.askSecret("Passphrase of \(directory): ") else {
                 throw Failure(
@@ -99,11 +104,11 @@ extension KeySource {
     /// Reads a key file that a person named.
     init(namedFile path: String) throws {
         do {
-            self = try KeySource(keyFile: path)
+            self = try KeySource(keyFile: path, allowsExposed: SecretOptions.allowsExposed)
         } catch SecretError.emptyPassphrase {
             throw Failure(
                 message: "The key file \(path) is empty.",
-                advice: "It holds 32 bytes, 64 hexadecimal digits or a passphrase.", status: .misused)
+                advice: "It holds a key or a passphrase. Make a key with: outpost keys new FILE", status: .misused)
         }
     }
 }

@@ -1,8 +1,13 @@
-import DataVault
 import Foundation
+import ODataStore
 import OfflineOData
+import SafeFiles
 
 /// What a clone says of itself in the clear: where its key is, and nothing else.
+///
+/// The file is input from a stranger: a clone may be unpacked from an archive, or lie in a shared folder. It is read up to a
+/// limit and never through a link, and it can name no other key than one that ``KeyKeeper`` makes for clones. What it says
+/// is a hint where to look: whether a key opens the store is found out by the store alone.
 struct CloneFile: Codable {
     /// Where the key is.
     enum Key: Codable, Equatable {
@@ -18,13 +23,40 @@ struct CloneFile: Codable {
     /// Whether the store beside it may be half made: set until its making is complete.
     var isUnfinished: Bool?
 
-    private static func path(in directory: String) -> String { directory + "/outpost.json" }
+    /// The name of the file.
+    static let name = "outpost.json"
+    /// The most bytes that the file may have; what Outpost writes has about 100.
+    static let maximumByteCount = 16_384
+
+    private static func path(in directory: String) -> String { directory + "/" + name }
+
+    /// Why a file does not say where the key is.
+    private enum Refusal: Error {
+        case damaged
+        case foreignKey
+        case file(SafeFileError)
+    }
+
+    /// The content of the file; `nil` where there is none.
+    private static func content(in directory: String) throws(Refusal) -> CloneFile? {
+        let bytes: [UInt8]?
+        do throws(SafeFileError) {
+            bytes = try CheckedFolder(directory).read(name, limit: maximumByteCount)
+        } catch {
+            switch error.reason {
+            case .system(ENOENT), .system(ENOTDIR), .system(EACCES): return nil
+            default: throw .file(error)
+            }
+        }
+        guard let bytes else { return nil }
+        guard let file = try? JSONDecoder().decode(CloneFile.self, from: Data(bytes)) else { throw .damaged }
+        if case .vault(let name) = file.key, !KeyKeeper.isKeyName(name) { throw .foreignKey }
+        return file
+    }
 
     /// What stands in a directory whose making was cut short; `nil` for any other directory.
     static func unfinished(in directory: String) -> CloneFile? {
-        guard let data = FileManager.default.contents(atPath: path(in: directory)),
-            let file = try? JSONDecoder().decode(CloneFile.self, from: data), file.isUnfinished == true
-        else { return nil }
+        guard let file = try? content(in: directory), file.isUnfinished == true else { return nil }
         return file
     }
 
@@ -40,7 +72,13 @@ struct CloneFile: Codable {
     }
 
     static func read(in directory: String) throws -> CloneFile {
-        guard let data = FileManager.default.contents(atPath: path(in: directory)) else {
+        let found: CloneFile?
+        do throws(Refusal) {
+            found = try content(in: directory)
+        } catch {
+            throw failure(error, in: directory)
+        }
+        guard let file = found else {
             let isThere = FileManager.default.fileExists(atPath: directory)
             guard !isThere || FileManager.default.isExecutableFile(atPath: directory) else {
                 throw Failure(
@@ -51,17 +89,24 @@ struct CloneFile: Codable {
                 message: "\(directory) is not a clone.",
                 advice: "Make one with: outpost clone URL \(directory.shellQuoted)")
         }
-        guard let file = try? JSONDecoder().decode(CloneFile.self, from: data) else {
-            throw Failure(
-                message: "\(path(in: directory)) is damaged: it must say where the store's key is.",
-                advice: "If you have the key in a file, name it: --key-file FILE")
-        }
         guard file.isUnfinished != true else {
             throw Failure(
                 message: "The clone in \(directory) was interrupted before it held anything.",
                 advice: "Make it again with: outpost clone URL \(directory.shellQuoted)")
         }
         return file
+    }
+
+    private static func failure(_ refusal: Refusal, in directory: String) -> Failure {
+        let path = path(in: directory)
+        let message =
+            switch refusal {
+            case .damaged: "\(path) is damaged: it must say where the store's key is."
+            case .foreignKey:
+                "\(path) does not name a key of a clone. A key of a clone is named clone- and a UUID in small letters."
+            case .file(let error): "\(path) cannot be read: \(error.explanation)."
+            }
+        return Failure(message: message, advice: "If you have the key in a file, name it: --key-file FILE")
     }
 
     /// Makes sure that a directory holds no clone, but for one whose making was cut short.
@@ -84,20 +129,18 @@ struct CloneFile: Codable {
             advice: "Put it back from a copy. If you have the key in a file, name it: --key-file FILE")
     }
 
-    /// Writes it, durably: a key that nobody says where it is opens nothing.
+    /// Writes it, durably and readable by its owner alone: a key that nobody says where it is opens nothing.
     func write(in directory: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        let path = Self.path(in: directory)
-        do {
-            try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
+        let bytes = Array(try encoder.encode(self))
+        do throws(SafeFileError) {
+            try CheckedFolder(directory).replace(Self.name, with: bytes)
         } catch {
             throw Failure(
-                message: "\(path) cannot be written: \(error.systemReason).",
+                message: "\(Self.path(in: directory)) cannot be written: \(error.explanation).",
                 advice: "Is the disk full, or the directory somebody else's?")
         }
-        // What stood there before is on the disk otherwise, should the power fail.
-        try? SystemFiles().syncDirectory(directory)
     }
 
     /// Makes the directory of a clone, which only its owner can enter.
@@ -122,17 +165,36 @@ struct CloneFile: Codable {
         return true
     }
 
-    /// Removes what a making that was cut short has left: the store, which holds nothing yet, its key and this file.
+    /// Removes the store that an interrupted making has left, and this file; a key is never removed.
     ///
-    /// - Throws: `OfflineError` where the store is being used, or cannot be removed.
-    func removeUnfinished(in directory: String) throws {
+    /// That a making was interrupted is only what a file says. So the store goes only if it can be opened and nothing was ever
+    /// downloaded into it or changed in it.
+    ///
+    /// - Parameter protection: The key that a person gave for the new store, and perhaps for the old one.
+    /// - Throws: ``Failure`` for a store that may hold something; `OfflineError` if it is being used.
+    func removeUnfinished(in directory: String, _ protection: StoreProtection?) async throws {
+        var candidates: [StoreProtection] = []
+        if case .vault(let name) = key, let kept = try? KeyKeeper.key(named: name) {
+            candidates.append(.encrypted(.key(kept)))
+        }
+        if let protection { candidates.append(protection) }
+        if FileManager.default.fileExists(atPath: directory + "/store.db") {
+            var isEmpty = false
+            for candidate in candidates where !isEmpty {
+                isEmpty = await OfflineODataProvider.isUntouched(at: directory, protection: candidate)
+            }
+            guard isEmpty else {
+                throw Failure(
+                    message:
+                        "\(directory) holds a store that may not be empty, although its outpost.json says that its "
+                        + "making was interrupted.",
+                    advice: "Nothing was removed. Name another directory after the URL, or remove this one yourself.")
+            }
+        }
         try OfflineODataProvider.remove(at: directory)
-        if case .vault(let name) = key { KeyKeeper.remove(named: name) }
         Self.remove(in: directory)
     }
 
     /// Removes the file alone.
-    static func remove(in directory: String) {
-        try? FileManager.default.removeItem(atPath: path(in: directory))
-    }
+    static func remove(in directory: String) { _ = try? CheckedFolder(directory).remove(name) }
 }

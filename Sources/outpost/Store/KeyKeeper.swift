@@ -3,28 +3,37 @@ import Foundation
 import Secrets
 
 /// Generated keys, each kept in a file that only its owner can read; they are in no vault of `outpost vault`.
+///
+/// Nothing but `outpost keys remove` removes one.
 enum KeyKeeper {
+    private static let prefix = "clone-"
+
+    /// Whether a name is one that ``generate(for:)`` gives: `clone-` and a UUID in small letters.
+    static func isKeyName(_ name: String) -> Bool {
+        guard name.hasPrefix(prefix) else { return false }
+        let identifier = name.dropFirst(prefix.count)
+        return UUID(uuidString: String(identifier)) != nil && identifier.allSatisfy { $0.isASCII && !$0.isUppercase }
+    }
+
     /// Makes a key and keeps it.
     ///
+    /// - Parameter directory: The clone that it is for.
     /// - Returns: the key, its name, and the folder that it is in.
-    static func generate() throws -> (key: EncryptionKey, name: String, directory: String) {
-        let vault = try FileSecretStore()
-        let name = "clone-" + UUID().uuidString.lowercased()
-        return (try vault.generateKey(named: SecretName(name)), name, vault.directory)
+    static func generate(for directory: String) throws -> (key: EncryptionKey, name: String, folder: String) {
+        let store = try FileSecretStore()
+        let name = prefix + UUID().uuidString.lowercased()
+        let key = try store.generateKey(named: SecretName(name))
+        KeyUses.note(name, directory)
+        return (key, name, store.directory)
     }
 
     static func key(named name: String) throws -> EncryptionKey {
-        let vault = try FileSecretStore()
-        guard let key = try vault.key(named: SecretName(name)) else {
+        let store = try FileSecretStore()
+        guard isKeyName(name), let key = try store.key(named: SecretName(name)) else {
             throw Failure(
-                message: "There is no key \(name) in \(vault.directory).",
+                message: "There is no key \(name) in \(store.directory).",
                 advice: "It is kept by the user who made the clone. With the key in a file: --key-file FILE")
         }
         return key
-    }
-
-    static func remove(named name: String) {
-        guard let vault = try? FileSecretStore(), let secret = try? SecretName(name) else { return }
-        try? vault.remove(named: secret)
     }
 }

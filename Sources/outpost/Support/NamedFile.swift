@@ -1,4 +1,6 @@
 import Foundation
+import SafeFiles
+import Secrets
 import Supportability
 
 /// A file that somebody has named in an argument.
@@ -31,12 +33,45 @@ enum NamedFile {
     static func write(_ bytes: [UInt8], to path: String) throws {
         do {
             switch FileTarget(path) {
-            case .file(let path): try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            case .file(let path):
+                let (folder, name) = CheckedFolder.place(of: path)
+                try CheckedFolder(folder).replace(name, with: bytes, mode: 0o666)
             case .stream(let path):
                 try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(bytes))
             }
+        } catch let error as SafeFileError {
+            throw Failure(message: "\(path) cannot be written: \(error.explanation).")
         } catch {
             throw Failure(message: "\(path) cannot be written: \(error.systemReason).")
+        }
+    }
+
+    /// The most bytes of a file with passwords, tokens or users.
+    static let secretLimit = 1 << 20
+
+    /// Reads a file with a secret, and refuses one that others can read or replace.
+    ///
+    /// - Throws: ``Failure``; `SecretError.exposed(path:problem:)`, unless `--allow-readable-secrets` is given.
+    static func secret(of path: String) throws -> [UInt8] {
+        do throws(SecretError) {
+            return try SecretFile.read(path, limit: secretLimit, allowsExposed: SecretOptions.allowsExposed)
+        } catch {
+            switch error {
+            case .keyFileUnreadable(_, let code):
+                throw Failure(message: "\(path) cannot be read: \(String(cString: strerror(code))).", status: .misused)
+            case .keyFileTooLarge(_, let limit):
+                throw Failure(message: "\(path) is longer than \(limit) bytes.", status: .misused)
+            default: throw error
+            }
+        }
+    }
+
+    /// Refuses a file with a secret that others can read or replace; whether it can be read at all is for its reader to say.
+    static func requireSafe(_ path: String) throws {
+        do throws(SecretError) {
+            try SecretFile.check(path, allowsExposed: SecretOptions.allowsExposed)
+        } catch {
+            if case .exposed = error { throw error }
         }
     }
 
@@ -44,7 +79,7 @@ enum NamedFile {
     ///
     /// - Throws: ``Failure`` also where it is no text, or empty: an empty password lets everybody in.
     static func password(in path: String) throws -> String {
-        guard let text = String(validating: try contents(of: path), as: UTF8.self) else {
+        guard let text = String(validating: try secret(of: path), as: UTF8.self) else {
             throw Failure(message: "The password file \(path) cannot be read as text.", status: .misused)
         }
         let password = text.trimmingCharacters(in: .newlines)

@@ -113,10 +113,8 @@ struct FileSecretStoreTests {
         let fixture = try Fixture()
         let key = try fixture.store.generateKey(named: name("k"))
         #expect(try fixture.store.key(named: name("k")) == key)
-        guard case .key(key) = try KeySource(keyFile: fixture.keys + "/k") else {
-            Issue.record("the file is not a key file")
-            return
-        }
+        let file = try KeyFile(path: fixture.keys + "/k")
+        #expect(file.hasHeader && file.key == key)
         #expect(throws: DataVaultError.alreadyExists(name: "k")) { try fixture.store.generateKey(named: name("k")) }
         #expect(try fixture.store.key(named: name("k")) == key)
         #expect(try fixture.store.names().map(\.text) == ["k"])

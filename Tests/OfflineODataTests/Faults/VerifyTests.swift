@@ -255,7 +255,7 @@ struct VerifyTests {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: UpgradeTests.fixtures.appendingPathComponent(fixture), to: directory)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let key = try KeySource(keyFile: directory.appendingPathComponent("key").path)
+        let key = try KeySource(keyFile: directory.appendingPathComponent("key").path, allowsExposed: true)
         func files() throws -> [String: Data] {
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             return try Self.files(in: directory.path, named: names)

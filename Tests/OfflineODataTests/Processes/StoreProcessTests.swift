@@ -45,7 +45,7 @@ private struct SharedStore {
             let file = shop.directory.appendingPathComponent("key")
             try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: file)
             keyFile = file.path
-            protection = .encrypted(try KeySource(keyFile: file.path))
+            protection = .encrypted(try KeySource(keyFile: file.path, allowsExposed: true))
         } else {
             keyFile = nil
             protection = .unencrypted

@@ -31,7 +31,7 @@ struct UpgradeTests {
     private static func copy(_ fixture: String) throws -> (directory: URL, key: KeySource) {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: fixtures.appendingPathComponent(fixture), to: directory)
-        return (directory, try KeySource(keyFile: directory.appendingPathComponent("key").path))
+        return (directory, try KeySource(keyFile: directory.appendingPathComponent("key").path, allowsExposed: true))
     }
 
     @Test("takes a deletion back that waits in it, and sends the rest", arguments: kept)
@@ -148,7 +148,7 @@ struct UpgradeTests {
         let keyFile = shop.directory.appendingPathComponent("key")
         let digits = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
         try Data((digits + "\n").utf8).write(to: keyFile)
-        let key = try KeySource(keyFile: keyFile.path)
+        let key = try KeySource(keyFile: keyFile.path, allowsExposed: true)
         let path = shop.directory.appendingPathComponent("clone").path
         let store = try await OfflineODataProvider.create(
             at: path, protection: .encrypted(key), serviceRoot: Shop.serviceRoot, remote: shop.client(),

@@ -113,7 +113,17 @@ final class Site {
 
     var database: String { path("shop.db") }
 
+    /// The text of a key file, whose key is one digit again and again.
+    static func keyText(_ digit: String) -> String { "outpost key 1\n\(String(repeating: digit, count: 64))\n" }
+
+    /// Makes a key file.
+    static func writeKey(to path: String, _ digit: String = "1") throws {
+        try Data(keyText(digit).utf8).write(to: URL(fileURLWithPath: path))
+    }
+
     init() throws {
+        // The tool refuses secrets that others can read, and the tests write many.
+        umask(0o077)
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         tool = Tool(home: directory.appendingPathComponent("home"))

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SafeFiles
 import Synchronization
 
 /// The file beside a foreign database that keeps what the database has no place for: the versions of its rows,
@@ -36,7 +37,7 @@ final class SideFile: Sendable {
         self.path = path
         self.busyTimeout = busyTimeout
         do {
-            Self.make(path, like: main.path)
+            try Self.make(path, like: main.path)
             let queue = try Self.open(path, busyTimeout)
             try queue.write { try Self.create(in: $0, path: path) }
             if main.isWAL || main.isReadOnly {
@@ -55,14 +56,33 @@ final class SideFile: Sendable {
     }
 
     /// Makes an empty file, if there is none, that those can read and write who can the database: it holds keys of its rows.
-    private static func make(_ path: String, like main: String) {
+    ///
+    /// SQLite would follow a link. A file that is there is therefore looked at first.
+    ///
+    /// - Throws: ``ForeignDatabaseError/sideFile(path:message:)`` for a link, and for anything but a regular file.
+    private static func make(_ path: String, like main: String) throws(ForeignDatabaseError) {
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+                let reason: SafeFileError.Reason =
+                    switch status.st_mode & S_IFMT {
+                    case S_IFLNK: .link
+                    case S_IFREG: .severalNames
+                    default: .notRegular
+                    }
+                throw .sideFile(
+                    path: path,
+                    message: "cannot be used: \(SafeFileError(path: path, reason: reason).explanation)")
+            }
+            return
+        }
         guard let mode = try? FileManager.default.attributesOfItem(atPath: main)[.posixPermissions] as? NSNumber else {
             return
         }
         // A database that is only read has one that is written all the same.
         let mask = mode_t(truncatingIfNeeded: mode.intValue) & 0o777 | 0o600
         // Nobody has a file open that comes into being here, so that closing it drops nobody's locks.
-        let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mask)
+        let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mask)
         guard descriptor >= 0 else { return }
         // Whatever the process leaves out of the modes of its files.
         fchmod(descriptor, mask)

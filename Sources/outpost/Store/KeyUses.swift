@@ -1,0 +1,101 @@
+import DataVault
+import EncryptedSQLite
+import Foundation
+import Secrets
+
+/// The places of the clones that each generated key was used for, so that nobody removes a key whose clone is forgotten.
+///
+/// They are kept in a folder beside the keys, a file for each key. A place is noted when a key is made for it and whenever a
+/// clone is opened with a generated key, so that copies and moved clones are noted once they are used. The notes say only
+/// where to look: whether a key opens a file is always found out by the file itself.
+enum KeyUses {
+    /// What became of the file at a place.
+    enum State: String, Encodable {
+        /// The key opens the file.
+        case opens
+        /// There is no such file now, or it cannot be read.
+        case missing
+        /// There is a file, and another key opens it.
+        case otherKey = "other-key"
+    }
+
+    /// A file that a key was used for.
+    struct Use: Encodable, Hashable {
+        var path: String
+        var state: State
+    }
+
+    /// How many places are noted for one key; the oldest are forgotten.
+    static let maximumPlaces = 100
+
+    private static func notes() throws -> FileSecretStore {
+        let keys = try FileSecretStore().directory as NSString
+        return try FileSecretStore(directory: keys.deletingLastPathComponent + "/key-uses")
+    }
+
+    /// Notes that a key was used for a clone. A note that cannot be written stops no command.
+    static func note(_ key: String, _ directory: String) {
+        let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
+        guard let notes = try? notes(), let name = try? SecretName(key) else { return }
+        guard !places(of: name, in: notes).contains(place) else { return }
+        // Two commands at once would each forget what the other one notes.
+        var lock = try? SystemFiles().lock(notes.directory + "/.lock")
+        for _ in 0..<100 where lock == nil && FileManager.default.fileExists(atPath: notes.directory) {
+            usleep(5000)
+            lock = try? SystemFiles().lock(notes.directory + "/.lock")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let all = places(of: name, in: notes).filter { $0 != place } + [place]
+        guard let bytes = try? JSONEncoder().encode(Array(all.suffix(maximumPlaces))) else { return }
+        try? notes.set(Secret(Array(bytes)), named: name)
+    }
+
+    /// Forgets the places of a key that was removed.
+    static func forget(_ key: SecretName) { try? notes().remove(named: key) }
+
+    private static func places(of key: SecretName, in notes: FileSecretStore) -> [String] {
+        guard let bytes = try? notes.secret(named: key)?.reveal() else { return [] }
+        return (try? JSONDecoder().decode([String].self, from: Data(bytes))) ?? []
+    }
+
+    /// The places of one key; `nil` if none was ever noted, as for keys of earlier versions.
+    static func places(of key: SecretName) -> [String]? {
+        guard let notes = try? notes() else { return nil }
+        let found = places(of: key, in: notes)
+        return found.isEmpty ? nil : found
+    }
+
+    /// All places that are noted for any key.
+    static func allPlaces() -> [String] {
+        guard let notes = try? notes(), let names = try? notes.names() else { return [] }
+        return Set(names.flatMap { places(of: $0, in: notes) }).sorted()
+    }
+
+    /// The files that a key opens at the given places, damaged stores that a repair has kept among them, and the state of
+    /// the places that were noted for it.
+    ///
+    /// - Parameters:
+    ///   - key: nil for a key that cannot be read.
+    ///   - own: the places that were noted for the key.
+    ///   - all: the places that were noted for any key.
+    static func uses(of key: EncryptionKey?, own: [String], all: [String]) -> [Use] {
+        var uses: [Use] = []
+        for place in Set(all).union(own).sorted() {
+            let files = databases(in: place)
+            let opened = files.filter { file in
+                key.map { EncryptedDatabase.isOpened(at: file, by: .key($0)) } ?? false
+            }
+            uses += opened.map { Use(path: $0, state: .opens) }
+            guard opened.isEmpty, own.contains(place) else { continue }
+            uses.append(Use(path: place, state: files.isEmpty ? .missing : .otherKey))
+        }
+        return uses
+    }
+
+    /// The databases in the directory of a clone: its own, and what repairs have set aside.
+    private static func databases(in directory: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.filter { $0 == "store.db" || $0.hasPrefix("store.db.damaged") && !$0.contains("-") }
+            .sorted().map { directory + "/" + $0 }
+    }
+}

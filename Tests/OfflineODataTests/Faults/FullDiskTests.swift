@@ -1,0 +1,94 @@
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import ODataModel
+import ODataStore
+import OfflineOData
+import Secrets
+import Testing
+
+@Suite("A store on a full disk")
+struct FullDiskTests {
+    private let key = EncryptionKey.generate()
+    private var protection: StoreProtection { .encrypted(.key(key)) }
+
+    /// A store with rows and a pending change, in a folder of its own that is a disk.
+    private func store(_ shop: Shop) async throws -> (directory: String, disk: FaultDisk) {
+        FaultDisk.register()
+        try EncryptedDatabase.stack(over: FaultDisk.vfsName)
+        let directory = shop.directory.appendingPathComponent("clone").path
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let disk = try FaultDisk(folder: directory)
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
+            queries: [DefiningQuery("customers", "Customers")])
+        try await store.download()
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        try store.close()
+        return (directory, disk)
+    }
+
+    @Test("can be read, checked and asked for its pending changes, and nothing beside it is written")
+    func closed() async throws {
+        let shop = try await Shop()
+        let (directory, disk) = try await store(shop)
+        let before = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db"))
+        disk.break(.diskFull(from: 1))
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let status = try await store.status()
+        #expect(status.pending.count == 1 && status.queries.first?.rows ?? 0 > 0)
+        #expect(try await store.rows("Customers('C0002')").first?["City"] == .string("Mine"))
+        await #expect(throws: (any Error).self) {
+            try await store.update("Customers('C0003')", ["City": "Mine"])
+        }
+        try store.close()
+        let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+        #expect(found.isWhole, "\(found.damages) \(found.problems)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db")) == before)
+        disk.mend()
+        let again = try await OfflineODataProvider.open(at: directory, protection: protection)
+        try await again.update("Customers('C0003')", ["City": "Mine"])
+        try again.close()
+    }
+
+    @Test("shows the changes that are in its log alone, as a crash leaves them")
+    func crashed() async throws {
+        let shop = try await Shop()
+        let (directory, _) = try await store(shop)
+        let open = try await OfflineODataProvider.open(at: directory, protection: protection)
+        try await open.update("Customers('C0003')", ["City": "In the log"])
+        let copy = shop.directory.appendingPathComponent("copy").path
+        try FileManager.default.createDirectory(
+            atPath: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        for name in ["store.db", "store.db-wal"] {
+            try FileManager.default.copyItem(atPath: directory + "/" + name, toPath: copy + "/" + name)
+        }
+        try open.close()
+        let log = try Data(contentsOf: URL(fileURLWithPath: copy + "/store.db-wal"))
+        let disk = try FaultDisk(folder: copy)
+        disk.break(.diskFull(from: 1))
+        let store = try await OfflineODataProvider.open(at: copy, protection: protection)
+        let waiting = try await store.status().pending.count
+        #expect(waiting == 2)
+        #expect(try await store.rows("Customers('C0003')").first?["City"] == .string("In the log"))
+        try store.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: copy + "/store.db-wal")) == log)
+    }
+
+    @Test("is locked for others while it is read, so that nobody changes it meanwhile")
+    func locked() async throws {
+        let shop = try await Shop()
+        let (directory, disk) = try await store(shop)
+        disk.break(.diskFull(from: 1))
+        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        disk.mend()
+        var options = OfflineODataProvider.Options()
+        options.database.busyTimeout = 0.1
+        await #expect(throws: (any Error).self) {
+            try await OfflineODataProvider.open(at: directory, protection: protection, options: options).close()
+        }
+        try store.close()
+        try await OfflineODataProvider.open(at: directory, protection: protection).close()
+    }
+}

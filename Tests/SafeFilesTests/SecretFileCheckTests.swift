@@ -1,0 +1,75 @@
+import Foundation
+import SafeFiles
+import Testing
+
+@Suite("Files with secrets that a person names")
+struct SecretFileCheckTests {
+    private func problem(_ path: String) -> SecretFileCheck.Problem? {
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        return SecretFileCheck.problem(of: path, file)
+    }
+
+    @Test(
+        "Whoever else can read or write a file makes it a problem",
+        arguments: [
+            (0o600, nil), (0o400, nil), (0o640, .readable(mode: 0o640)), (0o644, .readable(mode: 0o644)),
+            (0o604, .readable(mode: 0o604)), (0o620, .writable(mode: 0o620)), (0o602, .writable(mode: 0o602)),
+        ] as [(Int, SecretFileCheck.Problem?)])
+    func modes(mode: Int, expected: SecretFileCheck.Problem?) throws {
+        let folder = try TemporaryFolder()
+        #expect(problem(try folder.file("key", mode: mode)) == expected)
+    }
+
+    @Test("A file in a folder where others can replace it is a problem, also if the file itself is well kept")
+    func openFolder() throws {
+        let folder = try TemporaryFolder()
+        try folder.folder("shared", mode: 0o777)
+        try folder.file("shared/key")
+        #expect(problem(folder("shared/key")) == .openFolder(path: folder("shared"), mode: 0o777))
+        try folder.folder("sticky", mode: 0o1777)
+        #expect(problem(try folder.file("sticky/key")) == nil)
+    }
+
+    @Test("A link is fine, unless others can exchange it or the file behind it")
+    func links() throws {
+        let folder = try TemporaryFolder()
+        try folder.file("key")
+        try folder.link("link", to: "key")
+        #expect(problem(folder("link")) == nil)
+        try folder.folder("shared", mode: 0o777)
+        try folder.link("shared/link", to: folder("key"))
+        #expect(problem(folder("shared/link")) == .openFolder(path: folder("shared"), mode: 0o777))
+        try folder.file("shared/key")
+        try folder.link("second", to: "shared/key")
+        try folder.link("first", to: folder("second"))
+        #expect(problem(folder("first")) == .openFolder(path: folder("shared"), mode: 0o777))
+        try folder.file("open", mode: 0o644)
+        try folder.link("toOpen", to: "open")
+        #expect(problem(folder("toOpen")) == .readable(mode: 0o644))
+    }
+
+    @Test("A file, a link and a folder of another user are a problem", .enabled(if: geteuid() == 0))
+    func otherUsers() throws {
+        let folder = try TemporaryFolder()
+        try folder.file("key")
+        try folder.folder("theirs")
+        try folder.file("theirs/key")
+        try folder.folder("sticky", mode: 0o1777)
+        try folder.link("sticky/link", to: folder("key"))
+        #expect(problem(folder("sticky/link")) == nil)
+        for name in ["theirs", "sticky/link"] { #expect(lchown(folder(name), 65_534, 65_534) == 0) }
+        #expect(problem(folder("theirs/key")) == .foreignFolder(path: folder("theirs"), owner: 65_534))
+        #expect(problem(folder("sticky/link")) == .foreign(owner: 65_534))
+        #expect(chown(folder("key"), 65_534, 65_534) == 0)
+        #expect(problem(folder("key")) == .foreign(owner: 65_534))
+    }
+
+    @Test("A pipe is no file that others can read")
+    func pipes() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { ends.forEach { close($0) } }
+        #expect(SecretFileCheck.problem(of: "/dev/fd/\(ends[0])", ends[0]) == nil)
+    }
+}
