@@ -69,7 +69,7 @@ import Testing
     func refusal() async throws {
         var configuration = ODataServer.Configuration(health: HealthEndpoint())
         configuration.addressLimits = AddressLimits(requestsPerMinute: 2)
-        try await withServer(configuration, handler: Self.ok) { server in
+        try await withServer(configuration, handler: Self.ok) { (server: RunningServer) async throws in
             for _ in 0..<2 { #expect(try await server.send("/").response.status == .ok) }
             // Further pages are not counted.
             #expect(try await server.send("/Items?$skiptoken=1").response.status == .ok)
@@ -87,7 +87,7 @@ import Testing
         var configuration = ODataServer.Configuration()
         configuration.addressLimits = AddressLimits(requestsPerMinute: 3)
         let bad: ODataServer.IdentifiedHandler = { _, _, _ in (HTTPResponse(status: .badRequest), ByteStream([])) }
-        try await withServer(configuration, handler: bad) { server in
+        try await withServer(configuration, handler: bad) { (server: RunningServer) async throws in
             for _ in 0..<3 { #expect(try await server.send("/Items?$skiptoken=x").response.status == .badRequest) }
             #expect(try await server.send("/").response.status == .tooManyRequests)
         }
@@ -101,7 +101,7 @@ import Testing
             guard request.path == "/endless" else { return (HTTPResponse(status: .ok), ByteStream([65])) }
             return (HTTPResponse(status: .ok), ByteStream { [UInt8](repeating: 65, count: 65_536) })
         }
-        try await withServer(configuration, handler: endless) { server in
+        try await withServer(configuration, handler: endless) { (server: RunningServer) async throws in
             let readers = try (0..<2).map { _ in try RawConnection(port: server.port) }
             for reader in readers {
                 reader.send("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
@@ -123,7 +123,7 @@ import Testing
         configuration.trustsForwarded = true
         let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
         let standard = try #require(HTTPField.Name("Forwarded"))
-        try await withServer(configuration, handler: Self.ok) { server in
+        try await withServer(configuration, handler: Self.ok) { (server: RunningServer) async throws in
             for (fields, status) in [
                 ([forwarded: "192.0.2.1"], 200), ([forwarded: "192.0.2.1"], 429), ([forwarded: "192.0.2.2"], 200),
                 // A client may write what it wants before the proxy's own word.

@@ -36,7 +36,8 @@ import Testing
             for name in ["server", "ann", "bob"] {
                 let subject = name == "server" ? "localhost" : name
                 try await openssl(
-                    ["req", "-subj", "/CN=\(subject)", "-keyout", path("\(name).key"), "-out", path("\(name).csr")] + key)
+                    ["req", "-subj", "/CN=\(subject)", "-keyout", path("\(name).key"), "-out", path("\(name).csr")]
+                        + key)
                 try await openssl([
                     "x509", "-req", "-in", path("\(name).csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
                     "-CAcreateserial", "-days", "1", "-out", path("\(name).pem"),
@@ -85,7 +86,8 @@ import Testing
     func both() async throws {
         let authority = try await Authority()
         let ways: [any Authentication] = [ClientCertificateAuthentication(), Self.users]
-        try await withServer(.init(tls: authority.tls(), authentication: ways), handler: Self.who) { server in
+        try await withServer(.init(tls: authority.tls(), authentication: ways), handler: Self.who) {
+            (server: RunningServer) async throws in
             #expect(try await authority.get(server, "ann") == "401")
             #expect(try await authority.get(server, "ann", user: "alice:WRONG") == "401")
             #expect(try await authority.get(server, "ann", user: "nobody:right") == "401")
@@ -100,7 +102,7 @@ import Testing
         let ways: [any Authentication] = [ClientCertificateAuthentication(), Self.users]
         var configuration = ODataServer.Configuration(tls: authority.tls(), authentication: ways)
         configuration.certificateSuffices = true
-        try await withServer(configuration, handler: Self.who) { server in
+        try await withServer(configuration, handler: Self.who) { (server: RunningServer) async throws in
             #expect(try await authority.get(server, "ann") == "ann|200")
             #expect(try await authority.get(server, nil, user: "alice:right") == "alice|200")
             #expect(try await authority.get(server, "ann", user: "alice:right") == "alice|200")
@@ -115,7 +117,7 @@ import Testing
         try await authority.writeList()
         let configuration = ODataServer.Configuration(
             tls: authority.tls(lists: true), authentication: [ClientCertificateAuthentication()])
-        try await withServer(configuration, handler: Self.who) { server in
+        try await withServer(configuration, handler: Self.who) { (server: RunningServer) async throws in
             #expect(try await authority.get(server, "ann") == "ann|200")
             try await authority.revoke("ann")
             try await authority.writeList()

@@ -21,10 +21,12 @@ import Testing
 
     @Test("a change that a page of another origin asks for is refused, whatever its media type")
     func refused() async throws {
-        try await withServer(handler: Self.ok) { server in
+        try await withServer(handler: Self.ok) { (server: RunningServer) async throws in
             let own = "http://127.0.0.1:\(server.port)"
             for type in ["text/plain", "multipart/form-data; boundary=x", "image/png", "application/json"] {
-                for origin in ["http://attacker.example", "null", "http://127.0.0.1:1", "https://127.0.0.1", own + ".x"] {
+                for origin in [
+                    "http://attacker.example", "null", "http://127.0.0.1:1", "https://127.0.0.1", own + ".x",
+                ] {
                     #expect(
                         try await status(server, [.origin: origin, .contentType: type]) == 403, "\(origin) \(type)")
                 }
@@ -47,13 +49,16 @@ import Testing
     func allowed() async throws {
         let shop = "https://shop.example"
         let policy = CrossOriginPolicy(origins: .these([shop]))
-        try await withServer(.init(crossOrigin: policy), handler: Self.ok) { server in
-            #expect(try await status(server, [.origin: shop, Self.site: "cross-site", .contentType: "text/plain"]) == 200)
+        try await withServer(.init(crossOrigin: policy), handler: Self.ok) { (server: RunningServer) async throws in
+            #expect(
+                try await status(server, [.origin: shop, Self.site: "cross-site", .contentType: "text/plain"]) == 200)
             #expect(try await status(server, [.origin: shop + ".x", .contentType: "text/plain"]) == 403)
         }
-        try await withServer(.init(crossOrigin: .init(origins: .any)), handler: Self.ok) { server in
+        let anybody = ODataServer.Configuration(crossOrigin: CrossOriginPolicy(origins: .any))
+        let simple = ["text/plain;charset=utf-8", "application/x-www-form-urlencoded", "multipart/form-data", "x"]
+        try await withServer(anybody, handler: Self.ok) { (server: RunningServer) async throws in
             #expect(try await status(server, [.origin: shop, .contentType: "application/json"]) == 200)
-            for type in ["text/plain;charset=utf-8", "application/x-www-form-urlencoded", "multipart/form-data", "x"] {
+            for type in simple {
                 #expect(try await status(server, [.origin: shop, .contentType: type]) == 403, "\(type)")
             }
             #expect(try await status(server, [.origin: shop]) == 403)
@@ -62,7 +67,7 @@ import Testing
 
     @Test("every response keeps browsers from guessing media types and from telling where the user was")
     func fields() async throws {
-        try await withServer(.init(pathPrefix: "/odata/"), handler: Self.ok) { server in
+        try await withServer(.init(pathPrefix: "/odata/"), handler: Self.ok) { (server: RunningServer) async throws in
             for path in ["/odata/", "/elsewhere"] {
                 let fields = try await server.send(path).response.headerFields
                 #expect(fields[.xContentTypeOptions] == "nosniff")
@@ -76,7 +81,8 @@ import Testing
         let token = try #require(HTTPField.Name("X-CSRF-Token"))
         let basic = BasicAuthentication(users: ["ann": "a", "bob": "b"])
         let (ann, bob) = ("Basic YW5uOmE=", "Basic Ym9iOmI=")
-        try await withServer(.init(authentication: [basic], csrf: CSRFProtection()), handler: Self.ok) { server in
+        try await withServer(.init(authentication: [basic], csrf: CSRFProtection()), handler: Self.ok) {
+            (server: RunningServer) async throws in
             func session(_ user: String) async throws -> (token: String, cookie: String) {
                 let fields = try await server.send("/", [.authorization: user, token: "Fetch"]).response.headerFields
                 return (

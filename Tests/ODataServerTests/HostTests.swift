@@ -18,7 +18,7 @@ import Testing
     private static func answer(
         _ head: String, _ configuration: ODataServer.Configuration = .init()
     ) async throws -> String {
-        try await withServer(configuration, handler: address) { server in
+        try await withServer(configuration, handler: address) { (server: RunningServer) async throws in
             let connection = try RawConnection(port: server.port)
             let head = head.replacing("PORT", with: "\(server.port)")
             connection.send("\(head)\r\nConnection: close\r\n\r\n".utf8)
@@ -103,7 +103,7 @@ import Testing
             ("Expect: a miracle\r\nContent-Length: 0\r\n\r\n", 417),
         ])
     func framing(rest: String, status: Int) async throws {
-        try await withServer(handler: Self.address) { server in
+        try await withServer(handler: Self.address) { (server: RunningServer) async throws in
             let connection = try RawConnection(port: server.port)
             connection.send("POST / HTTP/1.1\r\nHost: localhost\r\n\(rest)".utf8)
             let answer = await connection.readToEnd(untilHead: true)
@@ -118,7 +118,8 @@ import Testing
     func brokenChunk(chunk: String) async throws {
         let provider = NoRows()
         let handler = try ODataHandler(provider: provider, serviceRoot: "/")
-        try await withServer(handler: { await handler.handle($0, $1, principal: $2) }) { server in
+        try await withServer(handler: { await handler.handle($0, $1, principal: $2) }) {
+            (server: RunningServer) async throws in
             let connection = try RawConnection(port: server.port)
             let head = "POST /Items HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             connection.send("\(head)Transfer-Encoding: chunked\r\n\r\n\(chunk)\r\n\r\n".utf8)

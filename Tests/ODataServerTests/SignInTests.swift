@@ -15,7 +15,9 @@ import Testing
         private let passed = Mutex(Duration.zero)
         var now: ContinuousClock.Instant { start + passed.withLock { $0 } }
         func advance(_ time: Duration) { passed.withLock { $0 += time } }
-        func sleep(until instant: ContinuousClock.Instant) { passed.withLock { $0 = max($0, start.duration(to: instant)) } }
+        func sleep(until instant: ContinuousClock.Instant) {
+            passed.withLock { $0 = max($0, start.duration(to: instant)) }
+        }
     }
 
     private func make() -> (SignInGuard, Clock) {
@@ -115,7 +117,7 @@ import Testing
         func fields(_ user: String, _ password: String) -> HTTPFields {
             [.authorization: "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"]
         }
-        try await withServer(.init(authentication: [basic]), handler: handler) { server in
+        try await withServer(.init(authentication: [basic]), handler: handler) { (server: RunningServer) async throws in
             for _ in 0..<5 {
                 #expect(try await server.send("/", fields("ann", "wrong")).response.status == .unauthorized)
             }

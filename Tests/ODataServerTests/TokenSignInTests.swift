@@ -8,7 +8,9 @@ import Testing
 @Suite struct TokenSignInTests {
     private static let who: ODataServer.IdentifiedHandler = { request, body, principal in
         _ = try? await body.collect(limit: 1 << 20)
-        return (HTTPResponse(status: .ok), ByteStream(Array("\(principal?.name ?? "nobody") \(request.path ?? "")".utf8)))
+        return (
+            HTTPResponse(status: .ok), ByteStream(Array("\(principal?.name ?? "nobody") \(request.path ?? "")".utf8))
+        )
     }
 
     private func served(_ signIn: TokenSignIn, _ body: (RunningServer) async throws -> Void) async throws {
@@ -18,7 +20,7 @@ import Testing
     @Test("a one-time code is exchanged for a cookie that no script reads and no other site's page sends")
     func code() async throws {
         let signIn = TokenSignIn()
-        try await served(signIn) { server in
+        try await served(signIn) { (server: RunningServer) async throws in
             #expect(try await server.send("/Orders").response.status == .unauthorized)
             let exchange = try await server.send("/Orders?$top=1&\(signIn.query)").response
             #expect(exchange.status == .seeOther && exchange.headerFields[.location] == "/Orders?$top=1")
@@ -42,7 +44,7 @@ import Testing
     @Test("a code that was used by two at once lets in one of them")
     func race() async throws {
         let signIn = TokenSignIn()
-        try await served(signIn) { server in
+        try await served(signIn) { (server: RunningServer) async throws in
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<10 { group.addTask { try await server.send("/?\(signIn.query)").response.status.code } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -54,13 +56,14 @@ import Testing
     @Test("a wrong code, another method and a path that leads elsewhere get nowhere")
     func wrongCodes() async throws {
         let signIn = TokenSignIn()
-        try await served(signIn) { server in
+        try await served(signIn) { (server: RunningServer) async throws in
             for path in ["/?outpost-code=", "/?outpost-code=\(signIn.token)", "/?outpost-code", "/?x=\(signIn.query)"] {
                 #expect(try await server.send(path).response.status == .unauthorized, "\(path)")
             }
             #expect(try await server.send("/?\(signIn.query)", method: .post).response.status == .unauthorized)
             let connection = try RawConnection(port: server.port)
-            let head = "GET //attacker.example/?\(signIn.query) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let head =
+                "GET //attacker.example/?\(signIn.query) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             connection.send(head.utf8)
             let answer = await connection.readToEnd()
             connection.close()
@@ -71,7 +74,7 @@ import Testing
     @Test("scripts send the token as bearer token or as password")
     func token() async throws {
         let signIn = TokenSignIn()
-        try await served(signIn) { server in
+        try await served(signIn) { (server: RunningServer) async throws in
             func status(_ authorization: String) async throws -> Int {
                 try await server.send("/", [.authorization: authorization]).response.status.code
             }

@@ -33,7 +33,8 @@ import Testing
         let file = try #require(site.report?.tokenFile)
         #expect(file == clone + "/serve.token")
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
-        #expect((attributes[.posixPermissions] as? Int) == 0o600 && attributes[.type] as? FileAttributeType == .typeRegular)
+        #expect(
+            (attributes[.posixPermissions] as? Int) == 0o600 && attributes[.type] as? FileAttributeType == .typeRegular)
         #expect(try String(contentsOfFile: precious, encoding: .utf8) == "precious")
         let token = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
         #expect(site.report?.token == token)
@@ -43,7 +44,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file))
         try await site.serve(path: clone)
         #expect(site.report?.token == nil)
-        #expect(try await status("--header", "Authorization: Bearer \(token)", site.url) == "401", "each start has its own")
+        #expect(
+            try await status("--header", "Authorization: Bearer \(token)", site.url) == "401", "each start has its own")
     }
 
     @Test("the link that is printed lets one browser in")
@@ -56,9 +58,14 @@ import Testing
         #expect(try await status("--cookie-jar", jar, link) == "303")
         #expect(try await status("--cookie", jar, site.url + "Customers") == "200")
         #expect(try await status(link) == "401")
-        let change = ["--cookie", jar, "--request", "PATCH", "--header", "Content-Type: application/json", "--data", "{}"]
+        let change = [
+            "--cookie", jar, "--request", "PATCH", "--header", "Content-Type: application/json", "--data", "{}",
+        ]
         let foreign = try await Command.curl(
-            change + ["--header", "Origin: http://127.0.0.1:1", "--write-out", "|%{http_code}", site.url + "Customers('C0001')"])
+            change + [
+                "--header", "Origin: http://127.0.0.1:1", "--write-out", "|%{http_code}",
+                site.url + "Customers('C0001')",
+            ])
         #expect(foreign.hasSuffix("|403"))
     }
 

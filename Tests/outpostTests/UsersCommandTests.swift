@@ -33,7 +33,9 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: site.path("users")))
     }
 
-    @Test("a file of users that others can read or write is refused, with the command that mends it", arguments: [0o644, 0o660])
+    @Test(
+        "a file of users that others can read or write is refused, with the command that mends it",
+        arguments: [0o644, 0o660])
     func exposed(mode: Int) async throws {
         let site = try Site()
         try await site.addUsers(["ann": "s3cret"])

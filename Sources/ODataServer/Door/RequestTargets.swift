@@ -72,7 +72,9 @@ struct AbsoluteTarget: Equatable {
 }
 
 /// Puts ``RequestTargets`` before the handler that makes request types of HTTP/1 heads; a stream of HTTP/2 has none.
-final class RequestTargetsPlace: RemovableChannelHandler, Sendable {
+final class RequestTargetsPlace: ChannelOutboundHandler, RemovableChannelHandler, Sendable {
+    typealias OutboundIn = NIOAny
+
     private let isSecure: Bool
 
     init(isSecure: Bool) { self.isSecure = isSecure }

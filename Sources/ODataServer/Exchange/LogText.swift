@@ -7,7 +7,9 @@ enum LogText {
     static let maxLength = 500
 
     /// A value of a field: an id, a name.
-    static func value(_ text: some StringProtocol) -> String { escaped(text.prefix(maxLength), keeping: "-._~:/@+$,;!*'()") }
+    static func value(_ text: some StringProtocol) -> String {
+        escaped(text.prefix(maxLength), keeping: "-._~:/@+$,;!*'()")
+    }
 
     /// A method or the target of a request, which is percent-encoded already and stands first in its line.
     static func target(_ text: some StringProtocol) -> String {

@@ -87,7 +87,8 @@ final class RequestBodyReader: @unchecked Sendable {
             next = try await iterator.next()
         } catch is HTTPParserError {
             throw ODataError(
-                status: 400, code: "InvalidBody", message: "The body is not framed as HTTP has it: a chunk has no length.")
+                status: 400, code: "InvalidBody",
+                message: "The body is not framed as HTTP has it: a chunk has no length.")
         }
         guard let buffer = next else {
             state.withLock { $0.isAtEnd = true }

@@ -78,11 +78,13 @@ public final class TokenSignIn: Authentication {
         // The path alone: a target such as `//host` would lead to another server.
         let target = "/" + path[..<mark].drop { $0 == "/" || $0 == "\\" } + (rest.isEmpty ? "" : "?\(rest)")
         let fresh = Self.random(bytes: 32)
-        let hasBegun = isEqual(String(given), code) && session.withLock { session in
-            guard case .notBegun = session else { return false }
-            session = .begun(fresh)
-            return true
-        }
+        let hasBegun =
+            isEqual(String(given), code)
+            && session.withLock { session in
+                guard case .notBegun = session else { return false }
+                session = .begun(fresh)
+                return true
+            }
         // Who has a session already, and opens the link again, goes on with the session.
         guard hasBegun || hasSession(head) else { return nil }
         var response = HTTPResponse(status: .seeOther)

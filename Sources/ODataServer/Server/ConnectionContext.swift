@@ -62,7 +62,9 @@ struct ConnectionContext: RequestContext {
 }
 
 /// Resets the stream that it is added to.
-private final class StreamReset: ChannelHandler, Sendable {
+private final class StreamReset: ChannelInboundHandler, Sendable {
+    typealias InboundIn = NIOAny
+
     func handlerAdded(context: ChannelHandlerContext) {
         context.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(.noError)), promise: nil)
     }

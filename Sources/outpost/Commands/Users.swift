@@ -66,7 +66,8 @@ struct AddUser: ParsableCommand {
         }
         guard let line = readLine(), !line.isEmpty else {
             throw Failure(
-                message: "There is no password in the input.", advice: "Give a file that holds it: --password-file FILE",
+                message: "There is no password in the input.",
+                advice: "Give a file that holds it: --password-file FILE",
                 status: .misused)
         }
         return line

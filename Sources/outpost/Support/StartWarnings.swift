@@ -18,7 +18,9 @@ struct StartWarnings {
         let name = host.lowercased()
         return name == "localhost" || name == "::1" || name == "[::1]"
             || name.hasPrefix("127.") && name.split(separator: ".").count == 4
-                && name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                && name.utf8.allSatisfy {
+                    $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                }
     }
 
     var texts: [String] {
@@ -33,7 +35,8 @@ struct StartWarnings {
         }
         if takesPasswords, !isSecure {
             texts.append(
-                "passwords and tokens travel in plain text: whoever is on the way reads them. Serve over TLS with --tls FILE.")
+                "passwords and tokens travel in plain text: whoever is on the way reads them. Serve over TLS with --tls FILE."
+            )
         }
         return texts
     }

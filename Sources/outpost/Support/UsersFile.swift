@@ -169,7 +169,8 @@ struct UsersFile {
         guard !name.isEmpty, name.utf8.count <= maxNameLength, isPlain, name.utf8.first != UInt8(ascii: "#") else {
             throw Failure(
                 message: "'\(name.withoutControls())' is no name of a user.",
-                advice: "A name has 1 to \(maxNameLength) bytes, no colon, no control character, and no # at its start.",
+                advice:
+                    "A name has 1 to \(maxNameLength) bytes, no colon, no control character, and no # at its start.",
                 status: .misused)
         }
     }

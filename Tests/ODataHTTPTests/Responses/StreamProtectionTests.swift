@@ -10,7 +10,8 @@ struct StreamProtectionTests {
         "a browser saves a stream, or shows it, and never runs it",
         arguments: [
             ("text/html", "attachment"), ("image/svg+xml", "attachment"), ("application/pdf", "attachment"),
-            ("application/octet-stream", "attachment"), ("image/png", "inline"), ("text/plain; charset=utf-8", "inline"),
+            ("application/octet-stream", "attachment"), ("image/png", "inline"),
+            ("text/plain; charset=utf-8", "inline"),
             ("TEXT/HTML; x=y", "attachment"), ("text/html, image/png", "attachment"), ("no type", "attachment"),
         ])
     func fields(type: String, disposition: String) {

@@ -38,7 +38,9 @@ struct RepeatIdentityTests {
         #expect(try await bazaar.names("Products").sorted() == ["Cup", "Mug", "Mug"])
     }
 
-    @Test("another body with the same id is refused, and the same body in other words is a repeat", arguments: [true, false])
+    @Test(
+        "another body with the same id is refused, and the same body in other words is a repeat",
+        arguments: [true, false])
     func bodies(isIdentified: Bool) async throws {
         let bazaar = try await Bazaar()
         let principal = isIdentified ? Self.ann : nil
