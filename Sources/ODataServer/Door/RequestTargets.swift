@@ -25,7 +25,7 @@ final class RequestTargets: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
         if (head.version.major, head.version.minor) < (1, 1) { settleOldVersion(&head, context) }
-        if !head.uri.hasPrefix("/") { settleAbsoluteForm(&head) }
+        if !head.uri.hasPrefix("/"), head.uri != "*" { settleAbsoluteForm(&head) }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
@@ -41,7 +41,11 @@ final class RequestTargets: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func settleAbsoluteForm(_ head: inout HTTPRequestHead) {
-        guard let target = AbsoluteTarget(head.uri) else { return }
+        guard let target = AbsoluteTarget(head.uri) else {
+            // A host with a port, or a URL of another scheme: no path, which is what is looked for.
+            head.uri = "."
+            return
+        }
         head.uri = target.path
         let hosts = head.headers["Host"]
         guard hosts.count == 1, let host = hosts.first, Authority(host) != nil else { return }
