@@ -73,7 +73,7 @@ def make(path: str, rows: int) -> None:
 
 
 def clone(outpost: str, source: str, folder: str, key: str) -> None:
-    with subprocess.Popen([outpost, "serve", source, "--port", "0", "--json"], stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen([outpost, "serve", source, "--port", "0", "--json", "--max-requests-per-minute", "0"], stdout=subprocess.PIPE, text=True) as server:
         try:
             url = None
             for line in server.stdout:

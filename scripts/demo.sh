@@ -44,7 +44,7 @@ started_port=""
 start() { # start LOG ARGUMENTS…: serves in the background; sets started_pid and started_url
     local log=$1
     shift
-    "$outpost" serve "$@" --json >"$log" 2>&1 &
+    "$outpost" serve "$@" --json --max-requests-per-minute 0 >"$log" 2>&1 &
     started_pid=$!
     for _ in $(seq 1 200); do
         started_url=$(sed -n 's/.*"url" : "\(.*\)".*/\1/p' "$log")
@@ -125,7 +125,7 @@ run status shop
 
 chapter "Both sides are equal, row by row"
 run pull shop
-start local.log shop --port 0 --page-size 0
+start local.log shop --port 0 --page-size 0 --open
 local_server=$started_pid local_url=$started_url
 rows=0
 for set in Employees:EmployeeID Customers:CustomerID Categories:CategoryID Products:ProductID Orders:OrderID Order_Lines:OrderID,LineNumber; do

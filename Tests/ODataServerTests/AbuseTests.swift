@@ -24,7 +24,7 @@ import Testing
 
     @Test func `requests cut at every byte leave the server as it was`() async throws {
         let request = Array(
-            "POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"ID\":1}"
+            "POST /Orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{\"ID\":1}"
                 .utf8)
         try await withServer(handler: Self.collect) { server in
             for length in 0..<request.count {
@@ -38,9 +38,9 @@ import Testing
 
     @Test(arguments: [
         "\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}", "GET / HTTP/1.1\r\nHost h\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ])
     func `what is no request ends its connection alone`(_ text: String) async throws {
         try await withServer(.init(idleTimeout: .seconds(8)), handler: Self.collect) { server in
@@ -57,7 +57,7 @@ import Testing
         try await withServer(.init(idleTimeout: .seconds(4)), handler: Self.collect) { server in
             let silent = try (0..<300).map { _ in try RawConnection(port: server.port) }
             let half = try RawConnection(port: server.port)
-            half.send("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ".utf8)
+            half.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ".utf8)
             #expect(try await isAlive(server))
             let start = ContinuousClock.now
             #expect(await half.readToEnd().hasPrefix("HTTP/1.1 200") == false)
@@ -73,14 +73,14 @@ import Testing
                 let connection = try RawConnection(port: server.port)
                 let value = String(repeating: "x", count: size)
                 let fields = (0..<count).map { "X-\($0): \(value)\r\n" }.joined()
-                connection.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n".utf8)
+                connection.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)\r\n".utf8)
                 let answer = await connection.readToEnd()
                 #expect(answer.hasPrefix("HTTP/1.1 431"), "\(answer.prefix(100))")
                 connection.close()
             }
             // Far beyond the limit nobody can tell where the request ends.
             let flood = try RawConnection(port: server.port)
-            flood.send("GET / HTTP/1.1\r\nHost: h\r\n".utf8)
+            flood.send("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8)
             for number in 0..<20_000 where !flood.send("X-\(number): \(String(repeating: "y", count: 100))\r\n".utf8) {
                 break
             }
@@ -96,7 +96,7 @@ import Testing
     @Test func `a body of 10 GB is refused at the limit, and not read to its end`() async throws {
         try await withServer(.init(maxBodySize: 1 << 40), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
-            connection.send("POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Length: 10737418240\r\n\r\n".utf8)
+            connection.send("POST /Orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10737418240\r\n\r\n".utf8)
             let chunk = [UInt8](repeating: 65, count: 65_536)
             var sent: Int64 = 0
             while sent < 1 << 28, await connection.sendMuch(chunk) { sent += Int64(chunk.count) }
@@ -107,7 +107,7 @@ import Testing
         }
         try await withServer(.init(maxBodySize: 1 << 20), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
-            connection.send("POST /Orders HTTP/1.1\r\nHost: h\r\nContent-Length: 10737418240\r\n\r\n".utf8)
+            connection.send("POST /Orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10737418240\r\n\r\n".utf8)
             let answer = await connection.readToEnd(untilHead: true)
             #expect(answer.hasPrefix("HTTP/1.1 413"), "\(answer.prefix(100))")
             connection.close()
@@ -121,7 +121,7 @@ import Testing
         }
         try await withServer(handler: endless) { server in
             let readers = try (0..<50).map { _ in try RawConnection(port: server.port) }
-            for reader in readers { reader.send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n".utf8) }
+            for reader in readers { reader.send("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8) }
             for _ in 0..<20 { #expect(try await isAlive(server)) }
             for reader in readers { reader.close() }
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(configuration.writeIdleTimeout == ODataServer.Configuration.defaultWriteIdleTimeout)
         configuration.writeIdleTimeout = .seconds(4)
         try await withServer(configuration, handler: handler) { server in
-            let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8
+            let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8
             let deaf = try RawConnection(port: server.port, receiveBuffer: 8192)
             deaf.send(request)
             let slow = try RawConnection(port: server.port, receiveBuffer: 8192)
@@ -186,7 +186,7 @@ import Testing
         try await withServer(handler: Self.collect) { server in
             for path in ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/Orders%2F1", "/a%00b", "//"] {
                 let connection = try RawConnection(port: server.port)
-                connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8)
+                connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
                 // The handler of this server answers every path; none is resolved before.
                 #expect(await connection.readToEnd().hasPrefix("HTTP/1.1 200"))
                 connection.close()

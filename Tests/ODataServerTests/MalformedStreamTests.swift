@@ -19,8 +19,8 @@ import Testing
         connection = context.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[1]))))
         def frame(kind, flags, stream, payload=b""):
             return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
-        # Methods, /, https and the authority "h" of HPACK's static table; a length of five, written out.
-        get, post, path, rest = b"\\x82", b"\\x83", b"\\x84", b"\\x87\\x41\\x01h"
+        # Methods, /, https and the authority "localhost" of HPACK's static table; a length of five, written out.
+        get, post, path, rest = b"\\x82", b"\\x83", b"\\x84", b"\\x87\\x41\\x09localhost"
         five = b"\\x0f\\x0d\\x015"
         request = {
             "shortBody": frame(1, 4, 1, post + path + rest + five) + frame(0, 0, 1, b"abc") + frame(0, 1, 1),

@@ -61,6 +61,47 @@ import Testing
         }
     }
 
+    @Test func `a token whose header asks for what is not understood is refused`() async throws {
+        let (signer, set) = try await issuer()
+        let keys = try await BearerAuthentication.Keys(jsonWebKeySet: Data(set.utf8))
+        let bearer = BearerAuthentication(issuer: "https://login.example/", audience: "shop", keys: keys)
+        func name(_ header: JWTHeader) async throws -> String? {
+            let token = try await signer.sign(Claims(), kid: "k1", header: header)
+            let fields: HTTPFields = [.authorization: "Bearer \(token)"]
+            let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/", headerFields: fields)
+            return await bearer.principal(of: request, certificate: nil)?.name
+        }
+        #expect(try await name([:]) == "ann")
+        #expect(try await name(["typ": "at+jwt"]) == "ann")
+        #expect(try await name(["crit": ["zzz"], "zzz": 1]) == nil)
+        #expect(try await name(["crit": ["exp"], "exp": 1]) == nil)
+        #expect(try await name(["crit": []]) == nil)
+        #expect(try await name(["b64": false]) == nil)
+        #expect(try await name(["typ": "logout+jwt"]) == nil)
+    }
+
+    @Test func `keys for encryption, and keys that sign and verify alike, verify no token`() async throws {
+        let (signer, set) = try await issuer()
+        let secret = "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3I"
+        let symmetric = #"{"keys":[{"kty":"oct","alg":"HS256","kid":"k1","k":"\#(secret)"}]}"#
+        for (text, isAccepted) in [
+            (set, true), (set.replacing(#""alg""#, with: #""use":"sig","alg""#), true),
+            (set.replacing(#""alg""#, with: #""use":"enc","alg""#), false),
+            (set.replacing(#""alg""#, with: #""key_ops":["encrypt"],"alg""#), false), (symmetric, false),
+        ] {
+            let keys = try? await BearerAuthentication.Keys(jsonWebKeySet: Data(text.utf8))
+            guard let keys else {
+                #expect(!isAccepted)
+                continue
+            }
+            let bearer = BearerAuthentication(issuer: "https://login.example/", audience: "shop", keys: keys)
+            let token = try await signer.sign(Claims(), kid: "k1")
+            let fields: HTTPFields = [.authorization: "Bearer \(token)"]
+            let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/", headerFields: fields)
+            #expect(await (bearer.principal(of: request, certificate: nil) != nil) == isAccepted, "\(text)")
+        }
+    }
+
     /// Who signs tokens, and the keys that it publishes.
     private func issuer() async throws -> (signer: JWTKeyCollection, keySet: String) {
         let key = ES256PrivateKey()

@@ -35,8 +35,8 @@ import Testing
         greeting = b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + frame(4, 0, 0, struct.pack(">HI", 4, window))
         if window > 65535:
             greeting += frame(8, 0, 0, struct.pack(">I", window - 65535))
-        # GET, /, https, and the authority "h", of HPACK's static table.
-        connection.sendall(greeting + frame(1, 5, 1, bytes([0x82, 0x84, 0x87, 0x41, 1]) + b"h"))
+        # GET, /, https, and the authority "localhost", of HPACK's static table.
+        connection.sendall(greeting + frame(1, 5, 1, bytes([0x82, 0x84, 0x87, 0x41, 9]) + b"localhost"))
         time.sleep(wait)
         connection.settimeout(2)
         came, end = b"", "open"

@@ -51,7 +51,7 @@ struct CloneCommandsTests {
         let clone = site.path("clone")
         #expect(try await tool.run("clone", site.url, clone).code == 0)
         site.stop()
-        try await site.serve(path: clone)
+        try await site.serve(path: clone, "--open")
         let answer = try await Command.curl(
             "--header", "Content-Type: application/json", "--data",
             #"""

@@ -44,8 +44,7 @@ import Testing
 
     @Test func `--auth asks for a user of a file`() async throws {
         let site = try Site()
-        try "ann:s3cret:with colon\n\nzoë:\u{301}x\n".write(
-            toFile: site.path("users"), atomically: true, encoding: .utf8)
+        try await site.addUsers(["ann": "s3cret:with colon", "zoë": "\u{301}x"])
         try await site.serve(nil, port: 0, "--auth", site.path("users"))
         let url = site.url + "Customers?$top=1"
         func status(_ user: String) async throws -> String {
@@ -65,19 +64,25 @@ import Testing
     @Test(
         "a file of users that names none, or has a line that is none, is refused and not shown",
         arguments: [
-            ("", "names no user"), ("ann:x\nhunter2\n", "line 2"), (":hunter2\n", "line 1"),
-            ("ann:hunter2\nbob:\n", "line 2: bob has no password"),
+            ("", "names no user"), ("# ann\nhunter2\n", "line 2"), (":hunter2\n", "line 1"),
+            ("ann:hunter2\n", "line 1: the password of ann is in plain text"),
+            ("# users\n\nann:$2y$05$hunter2\n", "line 3: the password of ann is a digest of another kind"),
+            ("ann:{SHA}hunter2\n", "line 1: the password of ann is a digest of another kind"),
+            ("bob:\n", "line 1: bob has no password"),
+            ("ann:$scrypt$ln=30,r=8,p=1$aHVudGVyMmh1bnRlcjI$aHVudGVyMmh1bnRlcjI\n", "a cost such as ln=15,r=8,p=3"),
         ])
     func unusableUsers(_ text: String, _ message: String) async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE T (ID INTEGER PRIMARY KEY)", in: site.database)
         try text.write(toFile: site.path("users"), atomically: true, encoding: .utf8)
+        chmod(site.path("users"), 0o600)
         // At an address that is not this machine's, so that it would end in any case.
         let result = try await site.tool.run(
             "serve", site.database, "--host", "192.0.2.1", "--auth", site.path("users"))
         #expect(result.code != 0)
         #expect(result.errors.contains(message), "\(result.errors)")
         #expect(!result.errors.contains("hunter2"))
+        #expect(result.errors.contains("outpost users add"), "\(result.errors)")
     }
 
     @Test func `--page-size 0 gives all rows of a metadata document in one page`() async throws {
@@ -107,7 +112,7 @@ import Testing
         for (path, arguments) in [
             (clone, ["--rows", "rows.json"]), (clone, ["--track"]), (clone, ["--key", "a=b"]),
             (site.path("model.xml"), ["--track"]), (site.path("model.xml"), ["--key", "a=b"]),
-            (site.database, ["--rows", "rows.json"]),
+            (site.database, ["--rows", "rows.json"]), (site.database, ["--print-token"]),
         ] {
             // At an address that is not this machine's, so that it would end in any case.
             let result = try await site.tool.run(["serve", path, "--host", "192.0.2.1"] + arguments)
@@ -166,7 +171,7 @@ import Testing
             let clone = try await site.tool.run("clone", site.url, site.path("clone"), "--all")
             #expect(clone.code == 0, "\(clone.errors)")
             site.stop()
-            try await site.serve(path: site.path("clone"), "--read-only")
+            try await site.serve(path: site.path("clone"), "--read-only", "--open")
         case .model:
             try """
             <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
@@ -206,7 +211,7 @@ import Testing
 
     @Test func `--log writes a line for each request, with who asked and without what for`() async throws {
         let site = try Site()
-        try "ann:s3cret".write(toFile: site.path("users"), atomically: true, encoding: .utf8)
+        try await site.addUsers(["ann": "s3cret"])
         try await site.serve(nil, port: 0, "--log", "--auth", site.path("users"))
         _ = try await Command.curl(
             "--user", "ann:s3cret", "--header", "X-Request-ID: r-1",
@@ -257,7 +262,7 @@ import Testing
             ["--header", "Forwarded: for=192.0.2.1;proto=https;host=api.example"],
             ["--header", "X-Forwarded-Proto: https", "--header", "X-Forwarded-Host: api.example"],
         ]
-        try await site.serve(nil, port: 0, "--trust-proxy", "--page-size", "2")
+        try await site.serve(nil, port: 0, "--trust-proxy", "--page-size", "2", "--host-name", "api.example")
         for fields in fields {
             let page = try await Command.curl(fields + [site.url + root + "Customers?$format=json"])
             #expect(page.contains("https://api.example/\(root)Customers?"), "\(page.prefix(500))")
@@ -268,6 +273,17 @@ import Testing
         for fields in fields {
             let page = try await Command.curl(fields + [site.url + root + "Customers?$format=json"])
             #expect(!page.contains("api.example"))
+        }
+    }
+
+    @Test("a name that --trust-proxy hands on is refused unless the service answers to it", arguments: ["", "v2/"])
+    func forwardedNames(_ root: String) async throws {
+        let site = try Site()
+        try await site.serve(nil, port: 0, "--trust-proxy")
+        for field in ["Forwarded: host=attacker.example", "X-Forwarded-Host: attacker.example"] {
+            let answer = try await Command.curl(
+                "--header", field, "--write-out", "|%{http_code}", site.url + root + "Customers?$format=json")
+            #expect(answer.hasSuffix("|421") && !answer.contains("attacker"), "\(answer)")
         }
     }
 

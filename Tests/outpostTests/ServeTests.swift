@@ -68,7 +68,7 @@ import Testing
         try await service.serve()
         let (clone, port) = (site.path("clone"), service.port)
         #expect(try await site.tool.run("clone", service.url, clone).code == 0)
-        try await site.serve(path: clone)
+        try await site.serve(path: clone, "--open")
         let url = site.url
         #expect(try curl(url + "Customers('C0001')").contains("Bergen"))
         service.stop()

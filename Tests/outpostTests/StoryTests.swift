@@ -120,7 +120,7 @@ struct StoryTests {
         let clone = site.path("clone")
         #expect(try await site.tool.run("clone", site.url, clone).code == 0)
         site.stop()
-        try await site.serve(path: clone)
+        try await site.serve(path: clone, "--open")
         #expect(site.entitySets.contains("Orders"))
         let second = site.path("second")
         let cloned = try await site.tool.run("clone", site.url, second)

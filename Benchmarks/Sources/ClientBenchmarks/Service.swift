@@ -15,7 +15,9 @@ enum Service {
         let single = Array(
             "{\"@odata.context\":\"$metadata#Orders/$entity\",\(SampleOrder(id: 7).json().dropFirst())".utf8)
         let documents = Array(SampleOrder.metadata.utf8)
-        let server = try await ODataServer(configuration: .init()) { request, _, _ in
+        var configuration = ODataServer.Configuration()
+        configuration.addressLimits = .none
+        let server = try await ODataServer(configuration: configuration) { request, _, _ in
             var response = HTTPResponse(status: .ok)
             response.headerFields[.contentType] = "application/json"
             let path = request.path ?? "/"

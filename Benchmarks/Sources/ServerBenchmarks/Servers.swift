@@ -46,6 +46,8 @@ enum ServerKind: String, CaseIterable {
     private static func server(of served: ServedDatabase) throws -> ODataServer {
         var configuration = ODataServer.Configuration()
         configuration.health = HealthEndpoint()
+        // One client asks as much as it can.
+        configuration.addressLimits = .none
         return ODataServer(configuration: configuration, handler: try ODataEndpoints(provider: served).handle)
     }
 

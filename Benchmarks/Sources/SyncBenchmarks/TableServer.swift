@@ -13,7 +13,11 @@ enum TableServer {
     /// Serves a database, V4 and V2, until the standard input ends; prints the port.
     static func run(_ path: String) async throws -> Never {
         let served = try await ServedDatabase.open(path: path)
-        let server = try await ODataServer(handler: ODataEndpoints(provider: served).handle).start()
+        var configuration = ODataServer.Configuration()
+        configuration.addressLimits = .none
+        let server = try await ODataServer(
+            configuration: configuration, handler: ODataEndpoints(provider: served).handle
+        ).start()
         FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
         while readLine() != nil {}
         await server.stop()

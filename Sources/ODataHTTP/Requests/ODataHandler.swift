@@ -23,17 +23,22 @@ public struct ODataHandler: Sendable {
         /// Whether `Forwarded` and `X-Forwarded-…` are believed. Only behind a proxy that overwrites them: anybody can
         /// send them.
         public var trustsForwarded: Bool
+        /// The names that such a field may give the service: many proxies hand on whatever name their client has sent. A
+        /// request for another name is refused with 421.
+        public var forwardedHosts: AcceptedHosts
         /// Where requests are kept that prefer an answer later; `nil` answers all at once.
         public var statusMonitors: StatusMonitors?
 
         /// Makes options.
         public init(
             maxBodySize: Int = RequestDecoder.defaultMaxBodySize, publicURL: String? = nil,
-            trustsForwarded: Bool = false, statusMonitors: StatusMonitors? = StatusMonitors()
+            trustsForwarded: Bool = false, forwardedHosts: AcceptedHosts = AcceptedHosts(),
+            statusMonitors: StatusMonitors? = StatusMonitors()
         ) {
             self.maxBodySize = maxBodySize
             self.publicURL = publicURL
             self.trustsForwarded = trustsForwarded
+            self.forwardedHosts = forwardedHosts
             self.statusMonitors = statusMonitors
         }
     }
@@ -113,7 +118,7 @@ public struct ODataHandler: Sendable {
     ) async -> (HTTPResponse, ByteStream) {
         do {
             let model = try await provider.model
-            let publicRoot = self.publicRoot(for: message)
+            let publicRoot = try self.publicRoot(for: message)
             let decoder = RequestDecoder(
                 serviceRoot: serviceRoot.resolved(for: message), publicRoot: publicRoot, model: model,
                 maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation,
@@ -146,10 +151,9 @@ public struct ODataHandler: Sendable {
     }
 
     /// Where this client sees the service.
-    private func publicRoot(for message: HTTPRequest) -> ServiceRoot {
+    private func publicRoot(for message: HTTPRequest) throws(ODataError) -> ServiceRoot {
         if let publicRoot { return publicRoot.resolved(for: message) }
-        let root = serviceRoot.resolved(for: message)
-        return options.trustsForwarded ? root.forwarded(ForwardedAddress(message.headerFields)) : root
+        return try options.forwarded(serviceRoot.resolved(for: message), message)
     }
 
     /// The id of a status monitor in a URL, and how many answers to a batch the client has already.
@@ -170,6 +174,22 @@ public struct ODataHandler: Sendable {
         response.headerFields[.allow] = (methods + ["OPTIONS"]).joined(separator: ", ")
         response.headerFields[.odataVersion] = ODataVersion.v401.rawValue
         return (response, ByteStream([]))
+    }
+}
+
+extension ODataHandler.Options {
+    /// The root as clients see it who come through a proxy that is trusted.
+    ///
+    /// - Throws: ``ODataError`` 421 if the proxy names a host that is not accepted.
+    func forwarded(_ root: ServiceRoot, _ message: HTTPRequest) throws(ODataError) -> ServiceRoot {
+        guard trustsForwarded else { return root }
+        let address = ForwardedAddress(message.headerFields)
+        if let host = address.authority, !forwardedHosts.accepts(host) {
+            throw ODataError(
+                status: 421, code: "MisdirectedRequest",
+                message: "The service does not answer to the host that the proxy names.")
+        }
+        return root.forwarded(address)
     }
 }
 

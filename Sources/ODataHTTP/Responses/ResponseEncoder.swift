@@ -25,6 +25,7 @@ public struct ResponseEncoder: Sendable {
         _ response: ODataResponse, to incoming: IncomingRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
         var response = response
+        let isStream = if case .raw = response.body { true } else { false }
         if case .metadata(let model) = response.body {
             let document = metadataDocument(model, incoming)
             // So that clients can keep it and ask whether it is still so.
@@ -43,6 +44,7 @@ public struct ResponseEncoder: Sendable {
             return (message, ByteStream([]))
         }
         message.headerFields[.contentType] = body.contentType
+        if isStream { StreamProtection.add(to: &message) }
         return (message, body.stream)
     }
 

@@ -61,10 +61,7 @@ public struct ODataV2Handler: Sendable {
         do {
             let model = try models.model(for: try await provider.model, capabilities: provider.capabilities)
             let local = serviceRoot.resolved(for: message)
-            var root = publicRoot?.resolved(for: message) ?? local
-            if publicRoot == nil, options.trustsForwarded {
-                root = root.forwarded(ForwardedAddress(message.headerFields))
-            }
+            let root = try publicRoot?.resolved(for: message) ?? options.forwarded(local, message)
             let addresses = V2Addresses(model: model, serviceRoot: root, language: provider.queryLanguage)
             let decoder = V2RequestDecoder(
                 addresses: addresses, serviceRoot: local, maxBodySize: options.maxBodySize)

@@ -25,6 +25,7 @@ struct V2ResponseEncoder {
             return (message, ByteStream([]))
         }
         message.headerFields[.contentType] = body.contentType
+        if case .raw = response.body { StreamProtection.add(to: &message) }
         return (message, body.stream)
     }
 

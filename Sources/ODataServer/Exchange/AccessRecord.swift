@@ -16,6 +16,8 @@ struct AccessRecord: Sendable {
     private let start = ContinuousClock.now
     /// Who asked, as far as is known.
     var principal: Principal?
+    /// Holds the place of the request among those of its address until its response has been written.
+    var place: AddressLimiter.Place?
 
     init(request: HTTPRequest, configuration: ODataServer.Configuration) {
         logger = configuration.accessLog
@@ -35,11 +37,11 @@ struct AccessRecord: Sendable {
             "status": "\(status)", "bytes": "\(bytes)",
             "ms": "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)",
         ]
-        if let principal { metadata["user"] = "\(principal.name)" }
-        if let requestID { metadata["request"] = "\(requestID.prefix(100))" }
+        if let principal { metadata["user"] = "\(LogText.value(principal.name))" }
+        if let requestID { metadata["request"] = "\(LogText.value(requestID.prefix(100)))" }
         // The type alone: an error's text may quote the data that was being sent.
         if let failure { metadata["failed"] = "\(type(of: failure))" }
-        logger.info("\(method) \(target)", metadata: metadata)
+        logger.info("\(LogText.target(method)) \(LogText.target(target))", metadata: metadata)
     }
 
     private func measure(_ status: Int, _ bytes: Int, _ duration: Duration) {

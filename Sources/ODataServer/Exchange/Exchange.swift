@@ -8,11 +8,20 @@ import ODataService
 struct Exchange: Sendable {
     let configuration: ODataServer.Configuration
     let handler: ODataServer.IdentifiedHandler
+    private let door: FrontDoor
+
+    init(
+        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler
+    ) throws(ServerStartError) {
+        self.configuration = configuration
+        self.handler = handler
+        door = try FrontDoor(configuration)
+    }
 
     func respond(to request: Request, _ connection: ConnectionContext) async -> Response {
         var record = AccessRecord(request: request.head, configuration: configuration)
         var head = request.head
-        head.scheme = configuration.tls == nil ? "http" : "https"
+        let malformed = door.settle(&head, connection)
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
         var giveLeave: (@Sendable () -> Void)?
         if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
@@ -20,18 +29,27 @@ struct Exchange: Sendable {
             request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
             giveLeave: giveLeave)
         let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
-        if let answer = await ownAnswer(to: head) { return await outgoing.response(answer, record) }
-        if let refusal = refusal(of: head) { return await outgoing.response(refusal, record) }
-        var principal: Principal?
-        if !configuration.authentication.isEmpty {
-            let certificate = await connection.clientCertificate()
-            for method in configuration.authentication where principal == nil {
-                principal = await method.principal(of: head, certificate: certificate)
-            }
-            guard principal != nil else { return await outgoing.response(unauthorized, record) }
+        if let malformed { return await outgoing.response(malformed, record) }
+        if let answer = await healthAnswer(to: head) { return await outgoing.response(answer, record) }
+        if let refusal = door.misdirection(of: head) { return await outgoing.response(refusal, record) }
+        let address = connection.address(of: head, trustsForwarded: configuration.trustsForwarded)
+        switch door.enter(head, from: address) {
+        case .success(let place): record.place = place
+        case .failure(let refusal): return await outgoing.response(refusal, record)
+        }
+        if let answer = ownAnswer(to: head) { return await outgoing.response(answer, record) }
+        if let refusal = refusal(of: head) ?? door.crossSiteRefusal(of: head) {
+            return await outgoing.response(refusal, record)
+        }
+        let principal: Principal?
+        switch await door.principal(of: head, from: address, connection) {
+        case .success(let known): principal = known
+        case .failure(let refusal): return await outgoing.response(refusal, record)
         }
         record.principal = principal
-        if let refusal = configuration.csrf?.refusal(of: head) { return await outgoing.response(refusal, record) }
+        if let refusal = configuration.csrf?.refusal(of: head, by: principal) {
+            return await outgoing.response(refusal, record)
+        }
         if let length, length > configuration.maxBodySize {
             let refusal = Refusal(
                 status: .contentTooLarge, code: "PayloadTooLarge",
@@ -39,15 +57,26 @@ struct Exchange: Sendable {
             return await outgoing.response(refusal, record)
         }
         let stream = ByteStream(length: length) { try await body.next() }
-        return await outgoing.response(await handler(head, stream, principal), record)
+        let answer = await handler(head, stream, principal)
+        if answer.0.status.code >= 400, FrontDoor.isFurtherPage(head) { record.place?.count() }
+        return await outgoing.response(answer, record)
     }
 
-    /// What the server answers itself: how it is, and what scripts of other origins may do.
-    private func ownAnswer(to head: HTTPRequest) async -> (HTTPResponse, ByteStream)? {
-        if let health = configuration.health, head.path?.prefix(while: { $0 != "?" }) == health.path[...] {
-            return await health.answer(head)
+    /// The server's own response about its health, which load balancers ask for by any name.
+    private func healthAnswer(to head: HTTPRequest) async -> (HTTPResponse, ByteStream)? {
+        guard let health = configuration.health, head.path?.prefix(while: { $0 != "?" }) == health.path[...] else {
+            return nil
         }
-        return configuration.crossOrigin?.preflight(head).map { ($0, ByteStream([])) }
+        return await health.answer(head)
+    }
+
+    /// The server's own response: what scripts of other origins may do, or a session for a one-time code.
+    private func ownAnswer(to head: HTTPRequest) -> (HTTPResponse, ByteStream)? {
+        if let answer = configuration.crossOrigin?.preflight(head) { return (answer, ByteStream([])) }
+        for case let token as TokenSignIn in configuration.authentication {
+            if let answer = token.session(for: head) { return (answer, ByteStream([])) }
+        }
+        return nil
     }
 
     /// What stands against looking at the request any further.
@@ -59,15 +88,5 @@ struct Exchange: Sendable {
         return Refusal(
             status: .notFound, code: "NotFound",
             message: "The service root is \(prefixes.joined(separator: " or ")).")
-    }
-
-    private var unauthorized: Refusal {
-        var fields = HTTPFields()
-        for challenge in configuration.authentication.compactMap(\.challenge) {
-            fields.append(HTTPField(name: .wwwAuthenticate, value: challenge))
-        }
-        return Refusal(
-            status: .unauthorized, code: "Unauthorized", message: configuration.authentication[0].explanation,
-            fields: fields)
     }
 }

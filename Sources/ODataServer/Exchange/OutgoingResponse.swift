@@ -23,7 +23,8 @@ struct OutgoingResponse: Sendable {
     /// The response to an answer of the handler.
     func response(_ answer: (HTTPResponse, ByteStream), _ record: AccessRecord) async -> Response {
         var (message, stream) = answer
-        configuration.csrf?.addToken(to: &message, for: head)
+        configuration.csrf?.addToken(to: &message, for: head, by: record.principal)
+        FrontDoor.addFields(to: &message)
         configuration.crossOrigin?.allow(&message, for: head)
         if configuration.compresses { (message, stream) = await Compression.apply(to: message, stream, for: head) }
         let status = message.status

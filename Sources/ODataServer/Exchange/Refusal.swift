@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A response that the server gives without asking the handler: an OData error object
 /// (OData JSON Format 4.01, 21).
-struct Refusal: Sendable {
+struct Refusal: Error {
     var status: HTTPResponse.Status
     var code: String
     var message: String

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import ODataService
 import Synchronization
 
@@ -81,7 +82,15 @@ final class RequestBodyReader: @unchecked Sendable {
 
     private func advance() async throws -> ByteBuffer? {
         guard !isAtEnd else { return nil }
-        guard let buffer = try await iterator.next() else {
+        let next: ByteBuffer?
+        do {
+            next = try await iterator.next()
+        } catch is HTTPParserError {
+            throw ODataError(
+                status: 400, code: "InvalidBody",
+                message: "The body is not framed as HTTP has it: a chunk has no length.")
+        }
+        guard let buffer = next else {
             state.withLock { $0.isAtEnd = true }
             return nil
         }

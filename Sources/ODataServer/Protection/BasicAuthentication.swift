@@ -34,11 +34,18 @@ public struct BasicAuthentication: Authentication {
 
     /// The user whose name and password the request has, if they are right.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
+        guard let (user, password) = Self.credentials(of: request) else { return nil }
+        return await verify(user, password) ? Principal(name: user) : nil
+    }
+
+    /// The user whose name a request has, right or not.
+    static func user(of request: HTTPRequest) -> String? { credentials(of: request)?.user }
+
+    static func credentials(of request: HTTPRequest) -> (user: String, password: String)? {
         guard let encoded = request.credentials("basic"), let bytes = Data(base64Encoded: encoded),
             let text = String(bytes: bytes, encoding: .utf8), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        let user = String(text[..<colon])
-        return await verify(user, String(text[text.utf8.index(after: colon)...])) ? Principal(name: user) : nil
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 
     /// What is needed.

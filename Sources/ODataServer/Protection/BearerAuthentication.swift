@@ -36,7 +36,9 @@ public struct BearerAuthentication: Authentication {
 
     /// The subject of the request's token, if the token is in order.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
-        guard let token = request.credentials("bearer"), token.utf8.count <= Self.maxTokenLength else { return nil }
+        guard let token = request.credentials("bearer"), token.utf8.count <= Self.maxTokenLength,
+            TokenHeader.isAcceptable(in: token)
+        else { return nil }
         guard let claims = await keys.verified(token), claims.isFrom(issuer), claims.isFor(audience) else { return nil }
         return claims.principal
     }
@@ -78,7 +80,7 @@ public struct BearerAuthentication: Authentication {
         }
 
         private static func collection(_ data: Data) async throws -> JWTKeyCollection {
-            try await JWTKeyCollection().add(jwksJSON: String(decoding: data, as: UTF8.self))
+            try await JWTKeyCollection().add(jwksJSON: String(decoding: try SigningKeys.only(data), as: UTF8.self))
         }
 
         /// The claims of a token whose signature and times hold.
@@ -165,12 +167,16 @@ struct TokenClaims: JWTPayload {
         guard case .number(let end)? = values["exp"], now < end else {
             throw JWTError.claimVerificationFailure(failedClaim: nil, reason: "expired")
         }
-        if case .number(let start)? = values["nbf"], now < start {
-            throw JWTError.claimVerificationFailure(failedClaim: nil, reason: "not yet valid")
+        switch values["nbf"] {
+        case nil: break
+        case .number(let start)? where now >= start: break
+        default: throw JWTError.claimVerificationFailure(failedClaim: nil, reason: "not yet valid")
         }
     }
 
-    func isFrom(_ issuer: String) -> Bool { values["iss"]?.texts == [issuer] }
+    func isFrom(_ issuer: String) -> Bool {
+        if case .text(let text)? = values["iss"] { text == issuer } else { false }
+    }
 
     func isFor(_ audience: String) -> Bool { values["aud"]?.texts.contains(audience) ?? false }
 

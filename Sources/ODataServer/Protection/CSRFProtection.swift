@@ -1,12 +1,14 @@
 import Crypto
 import Foundation
 import HTTPTypes
+import ODataService
 
 /// Keeps pages of other origins from changing data with a user's cookies or cached password, as SAP's gateways do it:
 /// a client fetches a token by `X-CSRF-Token: Fetch` and sends it with each change.
 ///
-/// The token is a digest of the session's cookie under a key that only this object has: nothing is stored, and a
-/// restart makes all tokens invalid, which clients answer by fetching another.
+/// The token is a digest of the session's cookie and of the caller under a key that only this object has: the token of one
+/// user is of no use with the password of another, or to another session. Nothing is stored, and a restart makes all tokens
+/// invalid, which clients answer by fetching another.
 public struct CSRFProtection: Sendable {
     private static let cookie = "outpost-csrf"
     private let key: SymmetricKey
@@ -21,10 +23,10 @@ public struct CSRFProtection: Sendable {
     }
 
     /// What stands against a request: a change without the token of its session.
-    func refusal(of head: HTTPRequest) -> Refusal? {
+    func refusal(of head: HTTPRequest, by principal: Principal?) -> Refusal? {
         guard ![.get, .head, .options].contains(head.method) else { return nil }
         if let session = session(of: head), let sent = head.headerFields[.csrfToken],
-            BasicAuthentication.isEqual(Array(sent.utf8), Array(token(session).utf8))
+            BasicAuthentication.isEqual(Array(sent.utf8), Array(token(session, principal).utf8))
         {
             return nil
         }
@@ -35,7 +37,7 @@ public struct CSRFProtection: Sendable {
     }
 
     /// Answers the wish for a token.
-    func addToken(to response: inout HTTPResponse, for head: HTTPRequest) {
+    func addToken(to response: inout HTTPResponse, for head: HTTPRequest, by principal: Principal?) {
         guard head.method == .get || head.method == .head,
             head.headerFields[.csrfToken]?.lowercased() == "fetch"
         else { return }
@@ -47,7 +49,7 @@ public struct CSRFProtection: Sendable {
             response.headerFields.append(
                 HTTPField(name: .setCookie, value: "\(Self.cookie)=\(fresh); \(attributes)"))
         }
-        response.headerFields[.csrfToken] = session.map(token)
+        response.headerFields[.csrfToken] = session.map { token($0, principal) }
         // Nobody else may get this answer.
         response.headerFields[.cacheControl] = "no-store"
     }
@@ -64,8 +66,11 @@ public struct CSRFProtection: Sendable {
         return nil
     }
 
-    private func token(_ session: String) -> String {
-        Self.text(Array(HMAC<SHA256>.authenticationCode(for: Array(session.utf8), using: key)))
+    private func token(_ session: String, _ principal: Principal?) -> String {
+        var digest = HMAC<SHA256>(key: key)
+        // A byte that no UTF-8 has keeps the parts apart.
+        for part in [session] + (principal?.identity ?? []) { digest.update(data: Array(part.utf8) + [0xFF]) }
+        return Self.text(Array(digest.finalize()))
     }
 
     /// Hexadecimal digits: they need no escape in a cookie or a field.

@@ -4,7 +4,10 @@ import ODataService
 import X509
 
 /// Client certificates (RFC 8446, 4.4.2): who shows one that an authority of ``ODataServer/TLS/clientAuthorities``
-/// signed is known by the common name of its subject.
+/// signed is known by the common name of its subject, or without one by its mail address, URI or DNS name (RFC 5280,
+/// 4.2.1.6). A certificate with several common names is refused: it could be taken for several people.
+///
+/// The claims of the principal hold `subject` and `issuer`: a name is unique at its issuer only.
 public struct ClientCertificateAuthentication: Authentication {
     /// Makes it.
     public init() {}
@@ -20,17 +23,20 @@ public struct ClientCertificateAuthentication: Authentication {
             let parsed = try? X509.Certificate(derEncoded: bytes)
         else { return nil }
         let subject = parsed.subject.description
-        guard let name = Self.commonName(parsed.subject) else { return nil }
+        guard let name = Self.name(of: parsed) else { return nil }
         return Principal(
             name: name, claims: ["subject": subject, "issuer": parsed.issuer.description])
     }
 
-    private static func commonName(_ name: DistinguishedName) -> String? {
-        for relative in name {
-            for attribute in relative where attribute.type == .RDNAttributeType.commonName {
-                return attribute.value.description
-            }
+    private static func name(of certificate: X509.Certificate) -> String? {
+        let names = certificate.subject.flatMap { relative in
+            relative.filter { $0.type == .RDNAttributeType.commonName }.map(\.value.description)
         }
-        return nil
+        guard names.isEmpty else { return names.count == 1 && names[0] != "" ? names[0] : nil }
+        let others = (try? certificate.extensions.subjectAlternativeNames).map(Array.init) ?? []
+        let mail = others.compactMap { if case .rfc822Name(let text) = $0 { text } else { nil } }
+        let uris = others.compactMap { if case .uniformResourceIdentifier(let text) = $0 { text } else { nil } }
+        let hosts = others.compactMap { if case .dnsName(let text) = $0 { text } else { nil } }
+        return mail.first ?? uris.first ?? hosts.first
     }
 }

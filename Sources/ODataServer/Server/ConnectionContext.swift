@@ -19,6 +19,12 @@ struct ConnectionContext: RequestContext {
     /// the one that listens.
     var isStreamOfHTTP2: Bool { channel.parent?.parent != nil }
 
+    /// The address that the request counts for: the other side of the connection, or the client that a trusted proxy names.
+    func address(of head: HTTPRequest, trustsForwarded: Bool) -> String {
+        if trustsForwarded, let address = ClientAddress.forwarded(head.headerFields) { return address }
+        return ClientAddress.counted(isStreamOfHTTP2 ? channel.parent?.remoteAddress : channel.remoteAddress)
+    }
+
     /// The certificate that the client showed, once TLS has verified it.
     func clientCertificate() async -> NIOSSLCertificate? {
         // A stream of HTTP/2 is a channel within the one that speaks TLS.
@@ -56,7 +62,9 @@ struct ConnectionContext: RequestContext {
 }
 
 /// Resets the stream that it is added to.
-private final class StreamReset: ChannelHandler, Sendable {
+private final class StreamReset: ChannelInboundHandler, Sendable {
+    typealias InboundIn = NIOAny
+
     func handlerAdded(context: ChannelHandlerContext) {
         context.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(.noError)), promise: nil)
     }

@@ -5,6 +5,7 @@ import Logging
 import Metrics
 import NIOCore
 import NIOSSL
+import ODataHTTP
 
 extension ODataServer {
     /// Address, trust and limits of a server.
@@ -23,8 +24,22 @@ extension ODataServer {
         public var maxBodySize: Int64
         /// How much a request may state before its body.
         public var limits: RequestLimits
-        /// The ways to find out who asks, any of which will do; anybody may use the service when empty.
+        /// The names that clients may address the server by, beside addresses, loopback names and the machine's host name.
+        /// Requests for other names are refused with 421.
+        public var hosts: AcceptedHosts
+        /// How much the clients behind one address may ask: 64 requests at once and 600 a minute by default.
+        public var addressLimits: AddressLimits
+        /// How the guessing of passwords is slowed down.
+        public var signInDelays: SignInDelays
+        /// Whether the client that `Forwarded` or `X-Forwarded-For` names is the one whose requests are counted; only behind a
+        /// proxy that writes these fields itself.
+        public var trustsForwarded: Bool
+        /// The ways to find out who asks, any of which will do; anybody may use the service when empty. A client
+        /// certificate is demanded beside one of the others, unless ``certificateSuffices``.
         public var authentication: [any Authentication]
+        /// Whether a client certificate or one of the other ways is enough where both are among ``authentication``. Wrong
+        /// credentials are refused in either case.
+        public var certificateSuffices: Bool
         /// Whether changes need a token, for services that browsers use with cookies or cached passwords.
         public var csrf: CSRFProtection?
         /// Which scripts of other origins may use the service; none when `nil`.
@@ -66,6 +81,11 @@ extension ODataServer {
             self.port = port
             self.pathPrefix = pathPrefix
             furtherPrefixes = []
+            hosts = AcceptedHosts()
+            addressLimits = AddressLimits()
+            signInDelays = SignInDelays()
+            trustsForwarded = false
+            certificateSuffices = false
             metricsFactory = nil
             self.tls = tls
             self.maxBodySize = maxBodySize
@@ -83,6 +103,9 @@ extension ODataServer {
             self.serverName = serverName
         }
 
+        /// Whether there is another way to sign in than a client certificate.
+        var takesSignIns: Bool { authentication.contains { !($0 is ClientCertificateAuthentication) } }
+
         /// The prefix with a slash at either end.
         var normalizedPrefix: String { Self.normalized(pathPrefix) }
 
@@ -99,19 +122,21 @@ extension ODataServer {
             // Far enough above the limits that what exceeds those is still read and refused in words.
             let size = 2 * (limits.maxFieldsSize + limits.maxURLLength)
             let writeIdle = TimeAmount(writeIdleTimeout)
+            let isSecure = tls != nil
             let http1 = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [WriteDeadline(after: writeIdle)],
+                additionalChannelHandlers: [WriteDeadline(after: writeIdle), RequestTargetsPlace(isSecure: isSecure)],
                 idleTimeout: .seconds(min(seconds, 86_400 * 365)),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))
             let census = ConnectionCensus()
-            guard let tls else {
+            guard var tls else {
                 return HTTPServerBuilder { responder in
                     WatchedChannel(
                         base: HTTP1Channel(responder: responder, configuration: http1), handshakeTimeout: nil,
                         census: census)
                 }
             }
+            tls.areClientsOptional = certificateSuffices && takesSignIns
             let configuration = try tls.configuration()
             let (handshake, _) = handshakeTimeout.components
             return HTTPServerBuilder { [idleTimeout] responder in

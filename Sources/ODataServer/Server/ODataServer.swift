@@ -46,7 +46,7 @@ public struct ODataServer: Sendable {
     /// - Returns: the running server, which already accepts connections.
     /// - Throws: ``ServerStartError`` when the address is taken or a certificate cannot be read.
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
-        let exchange = Exchange(configuration: configuration, handler: handler)
+        let exchange = try Exchange(configuration: configuration, handler: handler)
         let responder = CallbackResponder<ConnectionContext> { request, context in
             await exchange.respond(to: request, context)
         }

@@ -11,9 +11,18 @@ extension ODataServer {
         /// The path of the PEM file with the authorities of which one must have signed each client's certificate; clients
         /// are not asked for one when `nil`.
         public var clientAuthorities: String?
+        /// The path of the file with the certificate revocation lists of ``clientAuthorities``, in PEM or one in DER. It is
+        /// read again when it changes. A client whose authority has no valid list in it is refused.
+        public var revocationLists: String?
+        /// Whether clients without a certificate are let through to the other ways to sign in.
+        var areClientsOptional = false
 
         /// Names the files.
-        public init(certificateChainFile: String, privateKeyFile: String, clientAuthorities: String? = nil) {
+        public init(
+            certificateChainFile: String, privateKeyFile: String, clientAuthorities: String? = nil,
+            revocationLists: String? = nil
+        ) {
+            self.revocationLists = revocationLists
             self.certificateChainFile = certificateChainFile
             self.privateKeyFile = privateKeyFile
             self.clientAuthorities = clientAuthorities
@@ -34,7 +43,8 @@ extension ODataServer {
             configuration.minimumTLSVersion = .tlsv12
             if let clientAuthorities {
                 configuration.trustRoots = .certificates(try Self.certificates(in: clientAuthorities))
-                configuration.certificateVerification = .noHostnameVerification
+                configuration.certificateVerification =
+                    areClientsOptional ? .optionalVerification : .noHostnameVerification
             }
             do {
                 _ = try NIOSSLContext(configuration: configuration)
@@ -44,6 +54,12 @@ extension ODataServer {
                     reason: "the key does not belong to the certificate in \(certificateChainFile)")
             }
             return configuration
+        }
+
+        /// The revocation lists, if a file of them is named.
+        func revocations() throws(ServerStartError) -> RevocationLists? {
+            guard let revocationLists, let clientAuthorities else { return nil }
+            return try RevocationLists(path: revocationLists, authorities: Self.certificates(in: clientAuthorities))
         }
 
         private static func certificates(in path: String) throws(ServerStartError) -> [NIOSSLCertificate] {

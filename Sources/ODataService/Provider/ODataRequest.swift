@@ -34,6 +34,8 @@ public struct ODataRequest: Sendable {
     public var ifNoneMatch: String?
     /// The identification that lets a repeat be recognised.
     public var repeatability: Repeatability?
+    /// A digest of ``body`` as it came, by which a repeat is told from another request with the same ``repeatability``.
+    package var bodyDigest: String?
     /// Whether no identification is put there on the way either: the caller has found that the service takes none, or not the
     /// time of this device.
     public var isUnidentified = false

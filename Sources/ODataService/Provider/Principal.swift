@@ -13,4 +13,8 @@ public struct Principal: Hashable, Sendable {
         self.roles = roles
         self.claims = claims
     }
+
+    /// What tells this principal from every other one: the issuer, where a certificate or a token names it, and the name,
+    /// which is unique at its issuer only (`rules.md` 45).
+    package var identity: [String] { [claims["iss"] ?? claims["issuer"] ?? "", name] }
 }

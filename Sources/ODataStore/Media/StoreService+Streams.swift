@@ -67,7 +67,14 @@ extension StoreService {
         if request.method == .create, let set = bound.resource.sets.last {
             _ = try core.writer.writable(set, "InsertRestrictions", "Insertable", request)
         }
-        return Uploaded(request: request, stream: try await streams.upload(stream, contentType: contentType))
+        guard request.repeatability != nil else {
+            return Uploaded(request: request, stream: try await streams.upload(stream, contentType: contentType))
+        }
+        let digest = StreamDigest()
+        let info = try await streams.upload(digest.reading(stream), contentType: contentType)
+        var request = request
+        request.bodyDigest = digest.text(contentType: contentType)
+        return Uploaded(request: request, stream: info)
     }
 
     /// Answers a request that changes a stream, or creates an entity by it; `nil` when it does something else.

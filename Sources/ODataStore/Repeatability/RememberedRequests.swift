@@ -101,14 +101,14 @@ enum RememberedRequests {
     ///
     /// - Throws: ``ODataError`` 400 when the id stands for another request.
     static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
-        let rows = try Row.fetchAll(
-            side.database,
-            sql: """
-                SELECT fingerprint, answer FROM \(side.schema).\(side.requests)
-                WHERE id = ? AND client = ? AND first_sent = ? ORDER BY position
-                """, arguments: [request.id, request.client, request.firstSent])
+        var rows = try rows(request, client: request.client, in: side)
+        if rows.isEmpty, let former = request.former, former.client != request.client {
+            // Kept by an earlier version, for whoever it was.
+            rows = try Self.rows(request, client: former.client, in: side).filter { !Self.isCurrent($0) }
+        }
         guard let first = rows.first else { return .new }
-        guard first["fingerprint"] == fingerprint else {
+        let known = isCurrent(first) ? fingerprint : request.former?.fingerprint
+        guard first["fingerprint"] == known else {
             throw ODataError(
                 status: 400, code: "RepeatabilityMismatch",
                 message: "The id \(request.id) was used for another request.", target: "Repeatability-Request-ID",
@@ -118,6 +118,20 @@ enum RememberedRequests {
         guard !texts.contains(nil) else { return .inDoubt }
         return .answered(
             try texts.compactMap { $0 }.map { try JSONDecoder().decode(Answer.self, from: Data($0.utf8)) })
+    }
+
+    private static func rows(_ request: RepeatableRequest, client: String, in side: SideTables) throws -> [Row] {
+        try Row.fetchAll(
+            side.database,
+            sql: """
+                SELECT fingerprint, answer FROM \(side.schema).\(side.requests)
+                WHERE id = ? AND client = ? AND first_sent = ? ORDER BY position
+                """, arguments: [request.id, client, request.firstSent])
+    }
+
+    /// Whether a row has a fingerprint of the present kind.
+    private static func isCurrent(_ row: Row) -> Bool {
+        (row["fingerprint"] as String?)?.hasPrefix(fingerprintPrefix) ?? false
     }
 
     /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten: where the clock of
@@ -142,8 +156,18 @@ enum RememberedRequests {
         String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
     }
 
-    /// What tells one request from another: the methods and resources.
+    private static let fingerprintPrefix = "2-"
+
+    /// What tells one request of a principal from another: the methods, the resources, and the digests of the bodies.
     static func fingerprint(_ requests: [ODataRequest]) -> String {
+        let parts = requests.flatMap { request -> [String] in
+            [request.method.rawValue, request.url.urlEncoded(), request.bodyDigest ?? ""]
+        }
+        return fingerprintPrefix + BodyDigest.text(of: parts)
+    }
+
+    /// What told one request from another in earlier versions: the methods and resources.
+    static func formerFingerprint(_ requests: [ODataRequest]) -> String {
         var hash = QueryHash()
         for request in requests {
             hash.add(request.method.rawValue)

@@ -10,7 +10,18 @@ struct RepeatableRequest: Hashable {
     static let maxLength = 256
 
     var id: String
+    /// The id of the client; behind a space, which no id has, a digest of the principal where there is one: nobody is
+    /// answered with what another user was answered.
     var client: String
+    /// What an earlier version of this package would have kept the request by.
+    var former: Former?
+
+    /// The client and the fingerprint that an earlier version has kept: without the principal and the body.
+    struct Former: Hashable {
+        var client: String
+        var fingerprint: String
+    }
+
     /// When the request was transmitted first, in seconds since 1970.
     var firstSent: Int64
 
@@ -24,15 +35,21 @@ struct RepeatableRequest: Hashable {
     /// Checks an identification.
     ///
     /// - Parameters:
-    ///   - repeatability: what the request says.
+    ///   - requests: the request, or those of a change set, which share one identification.
+    ///   - repeatability: what they say.
     ///   - now: seconds since 1970.
     ///   - lifetime: how long answers are remembered, in seconds.
     /// - Throws: ``ODataError`` 400 when it is malformed, 412 when it is too old to be known.
-    init(_ repeatability: Repeatability, now: Int64, lifetime: Int64) throws {
+    init(_ requests: [ODataRequest], _ repeatability: Repeatability, now: Int64, lifetime: Int64) throws {
         id = repeatability.requestID
-        client = repeatability.clientID ?? ""
+        let given = repeatability.clientID ?? ""
         try Self.check(id, "Repeatability-Request-ID")
-        if !client.isEmpty { try Self.check(client, "Repeatability-Client-ID") }
+        if !given.isEmpty { try Self.check(given, "Repeatability-Client-ID") }
+        client = given
+        if let principal = requests.first?.principal {
+            client += " " + BodyDigest.text(of: principal.identity)
+        }
+        former = Former(client: given, fingerprint: RememberedRequests.formerFingerprint(requests))
         guard let sent = Self.seconds(ofHTTPDate: repeatability.firstSent) else {
             throw ODataError(
                 status: 400, code: "InvalidRepeatability",

@@ -13,6 +13,7 @@ extension StoreService {
         try refuseVirtual(bound, request)
         // A repeat must not send its stream again: it acted already.
         let uploaded = try await uploaded(request, bound)
+        let request = uploaded.request
         do {
             let prepared =
                 uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
@@ -181,7 +182,7 @@ extension StoreService {
             return Outcome(
                 performed: try await StoreReader.translating { try await database.write { try body($0) } })
         }
-        let repeatable = try RepeatableRequest(given, now: now, lifetime: lifetime)
+        let repeatable = try RepeatableRequest(requests, given, now: now, lifetime: lifetime)
         let fingerprint = RememberedRequests.fingerprint(requests)
         do {
             let (performed, answers) = try await database.write { database in
@@ -318,7 +319,7 @@ extension StoreService {
         _ requests: [ODataRequest], _ resolve: @escaping BatchRun.Resolver
     ) async throws -> [ODataResponse] {
         var prepared: [ODataRequest] = []
-        for var request in requests {
+        for var request in requests.map({ $0.digested(model) }) {
             for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
             prepared.append(request)
         }

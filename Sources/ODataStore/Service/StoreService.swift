@@ -160,6 +160,7 @@ public final class StoreService: ODataProvider {
             if case .batch(let items) = request.body {
                 return try await batch(items, of: request)
             }
+            request = request.digested(model)
             for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
             var response = request.method == .read ? try await read(request) : try await change(request)
             for case .after(let body) in core.definition.requestInterceptors { try await body(request, &response) }

@@ -21,10 +21,16 @@ struct Serve: AsyncParsableCommand {
 
             A metadata document in XML or JSON is served from memory, with the rows of --rows at the start.
 
-            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
+            A clone asks for a token, unless another sign-in or --open is given. A browser opens the link that is printed, \
+            which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or as the \
+            password of any user: curl -u :"$(cat my-clone/serve.token)" URL
+
+            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON. Whether the service is up is told \
+            at /health.
 
             EXAMPLE
               outpost serve northwind.db --port 8080
+              outpost users add users.txt ann
               outpost serve northwind.db --tls server.pem --tls-key server.key \\
                 --auth users.txt --log
               outpost serve northwind.db --cors https://app.example \\
@@ -64,6 +70,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var access: AccessOptions
 
+    @OptionGroup var door: DoorOptions
+
     @Option(
         name: .customLong("base-url"),
         help: ArgumentHelp(
@@ -73,7 +81,10 @@ struct Serve: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("trust-proxy"),
-        help: "Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them.")
+        help: """
+            Believe Forwarded and X-Forwarded-… fields; only behind a proxy that overwrites them. The host in them must be \
+            one that the service answers to.
+            """)
     var trustsProxy = false
 
     @Flag(name: .customLong("no-compression"), help: "Send responses unpacked, whatever clients accept.")
@@ -90,6 +101,9 @@ struct Serve: AsyncParsableCommand {
     mutating func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard pageSize >= 0 else { throw ValidationError("--page-size is 0 or more.") }
+        guard !door.open || StartWarnings.isLoopback(host) else {
+            throw ValidationError("--open is for this machine alone: leave out --host \(host), or leave out --open.")
+        }
     }
 
     func run() async throws {
@@ -97,7 +111,15 @@ struct Serve: AsyncParsableCommand {
         let source = try await source()
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
         configuration.tls = access.tls
+        configuration.hosts = door.hosts(baseURL: baseURL)
+        configuration.addressLimits = door.limits
+        configuration.trustsForwarded = trustsProxy
         configuration.authentication = try await access.authentication()
+        configuration.certificateSuffices = access.allowsEither
+        let warnings = warnings(isClone: source.isClone, configuration.authentication)
+        let token = token(isClone: source.isClone, configuration.authentication)
+        defer { token?.remove() }
+        if let token { configuration.authentication = [token.signIn] }
         configuration.crossOrigin = access.crossOrigin
         configuration.csrf = access.csrf ? CSRFProtection(isSecure: access.tls != nil) : nil
         let sets = try await source.provider.model.container.entitySets.map(\.name)
@@ -108,13 +130,10 @@ struct Serve: AsyncParsableCommand {
         }
         let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)
-        for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
-        if json {
-            print(JSONText(Report(url: running.url, entitySets: sets)).text)
-        } else {
-            print("Serving \(Terminal.plural(sets.count, "entity set")) of \(path) at \(Terminal.bold(running.url))")
-            print(Terminal.dim("Stop with Ctrl-C. Try: curl '\(running.url)'"))
+        for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
+            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.withoutControls())")
         }
+        say(where: running.url, sets, token)
         Terminal.flush()
         await running.waitUntilStopped()
         try await source.close()
@@ -122,7 +141,8 @@ struct Serve: AsyncParsableCommand {
 
     /// Serves V4 at the root and V2 below it.
     private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
-        let options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
+        let options = ODataHandler.Options(
+            publicURL: baseURL, trustsForwarded: trustsProxy, forwardedHosts: door.hosts(baseURL: baseURL))
         do {
             return try ODataEndpoints(provider: provider, options: options).handle
         } catch {
@@ -130,14 +150,54 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// The token that a clone asks for when nothing else protects it.
+    private func token(isClone: Bool, _ ways: [any Authentication]) -> ServeToken? {
+        guard isClone, ways.isEmpty, !door.open else { return nil }
+        return ServeToken(in: path, isSecure: access.tls != nil)
+    }
+
+    private func warnings(isClone: Bool, _ ways: [any Authentication]) -> [String] {
+        StartWarnings(
+            host: host, isProtected: !ways.isEmpty || isClone && !door.open,
+            takesPasswords: ways.contains { !($0 is ClientCertificateAuthentication) }
+                || isClone && ways.isEmpty && !door.open && !StartWarnings.isLoopback(host),
+            isSecure: access.tls != nil || trustsProxy || baseURL?.lowercased().hasPrefix("https://") ?? false,
+            isReadOnly: readOnly, isOpenClone: isClone && door.open && ways.isEmpty
+        ).texts
+    }
+
+    /// Says where the service is, and how to sign in.
+    private func say(where url: String, _ sets: [String], _ token: ServeToken?) {
+        let link = token.map { "\(url)?\($0.signIn.query)" }
+        if json {
+            let report = Report(
+                url: url, entitySets: sets, signIn: link, tokenFile: token?.file,
+                token: door.printToken ? token?.signIn.token : nil)
+            return print(JSONText(report).text)
+        }
+        print("Serving \(Terminal.plural(sets.count, "entity set")) of \(path) at \(Terminal.bold(link ?? url))")
+        guard let token else { return print(Terminal.dim("Stop with Ctrl-C. Try: curl '\(url)'")) }
+        if door.printToken { print("Token: \(token.signIn.token)") }
+        let file = token.file.map { "\"$(cat \($0.shellQuoted))\"" } ?? "TOKEN"
+        print(Terminal.dim("The link works once. Stop with Ctrl-C. Try: curl -u :\(file) '\(url)'"))
+    }
+
     private struct Report: Encodable {
         var url: String
         var entitySets: [String]
+        /// The URL with a one-time code, which a browser opens.
+        var signIn: String?
+        /// The file with the token, from which scripts read it.
+        var tokenFile: String?
+        /// The token, if it was asked for.
+        var token: String?
     }
 
     private struct Source {
         var provider: any ODataProvider
         var warnings: [String] = []
+        /// Whether it is a clone, whose rows are encrypted where they are kept.
+        var isClone = false
         var close: () async throws -> Void
     }
 
@@ -156,8 +216,9 @@ struct Serve: AsyncParsableCommand {
                 try await OfflineODataProvider.open(at: directory, protection: protection, options: chosen)
             }
             return Source(
-                provider: readOnly ? ReadOnlyProvider(base: store) : store, close: { try store.close() })
+                provider: readOnly ? ReadOnlyProvider(base: store) : store, isClone: true, close: { try store.close() })
         }
+        try refuseCloneOptions()
         if let text = Self.metadata(in: path) {
             try refuseDatabaseOptions()
             return try await model(text)
@@ -182,6 +243,12 @@ struct Serve: AsyncParsableCommand {
     /// Refuses what only a metadata document has.
     private func refuseRows() throws {
         guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
+    }
+
+    /// Refuses what only a clone has.
+    private func refuseCloneOptions() throws {
+        guard !door.open else { throw Failure(message: "--open goes with a clone.", status: .misused) }
+        guard !door.printToken else { throw Failure(message: "--print-token goes with a clone.", status: .misused) }
     }
 
     /// Refuses what only a database has.

@@ -2,13 +2,14 @@ import ArgumentParser
 import Foundation
 import ODataServer
 import ODataTransportNIO
+import Secrets
 
 /// Who may use a service, and how they show who they are.
 struct AccessOptions: ParsableArguments {
     @Option(
         name: .customLong("auth"),
         help: ArgumentHelp(
-            "Ask for a user of this file, which has a line 'name:password' for each.", valueName: "file"))
+            "Ask for a user of this file, which 'outpost users add' writes.", valueName: "file"))
     var usersFile: String?
 
     @Option(help: ArgumentHelp("Ask for this user; the password comes from --password-file.", valueName: "name"))
@@ -48,8 +49,23 @@ struct AccessOptions: ParsableArguments {
     @Option(
         name: .customLong("tls-clients"),
         help: ArgumentHelp(
-            "Require client certificates that one of these PEM authorities signed.", valueName: "file"))
+            """
+            Require client certificates that one of these PEM authorities signed, beside the sign-in of --auth, --user or \
+            --token-issuer where one of these is given.
+            """, valueName: "file"))
     var clientAuthorities: String?
+
+    @Option(
+        name: .customLong("tls-crl"),
+        help: ArgumentHelp(
+            "Refuse client certificates that these lists (PEM or DER) revoke; read again when the file changes.",
+            valueName: "file"))
+    var revocationLists: String?
+
+    @Flag(
+        name: .customLong("allow-either"),
+        help: "Let in who has a client certificate or signs in; without it --tls-clients and --auth demand both.")
+    var allowsEither = false
 
     @Option(
         name: .customLong("cors"),
@@ -63,6 +79,12 @@ struct AccessOptions: ParsableArguments {
         guard certificateKey == nil || certificate != nil else { throw ValidationError("--tls-key needs --tls.") }
         guard clientAuthorities == nil || certificate != nil else {
             throw ValidationError("--tls-clients needs --tls.")
+        }
+        guard revocationLists == nil || clientAuthorities != nil else {
+            throw ValidationError("--tls-crl needs --tls-clients.")
+        }
+        guard !allowsEither || clientAuthorities != nil && (usersFile ?? user ?? tokenIssuer) != nil else {
+            throw ValidationError("--allow-either needs --tls-clients, and --auth, --user or --token-issuer.")
         }
         guard (user == nil) == (passwordFile == nil) else {
             throw ValidationError("--user and --password-file go together.")
@@ -91,7 +113,8 @@ struct AccessOptions: ParsableArguments {
     var tls: ODataServer.TLS? {
         certificate.map {
             ODataServer.TLS(
-                certificateChainFile: $0, privateKeyFile: certificateKey ?? $0, clientAuthorities: clientAuthorities)
+                certificateChainFile: $0, privateKeyFile: certificateKey ?? $0, clientAuthorities: clientAuthorities,
+                revocationLists: revocationLists)
         }
     }
 
@@ -107,8 +130,7 @@ struct AccessOptions: ParsableArguments {
     func authentication() async throws -> [any Authentication] {
         if let certificate { try NamedFile.requireSafe(certificateKey ?? certificate) }
         var ways: [any Authentication] = []
-        let users = try users()
-        if !users.isEmpty { ways.append(BasicAuthentication(users: users)) }
+        if let passwords = try passwords() { ways.append(passwords) }
         if let tokenIssuer, let tokenAudience, let tokenKeys {
             ways.append(
                 BearerAuthentication(issuer: tokenIssuer, audience: tokenAudience, keys: try await keys(tokenKeys)))
@@ -117,31 +139,22 @@ struct AccessOptions: ParsableArguments {
         return ways
     }
 
-    /// The users by name with their passwords.
-    private func users() throws -> [String: String] {
-        var users: [String: String] = [:]
+    /// Basic authentication of the users of the file, and of the one user whose password is in a file of its own.
+    private func passwords() throws -> BasicAuthentication? {
+        var hashes: [String: PasswordHash] = [:]
         if let usersFile {
-            let text = String(decoding: try NamedFile.secret(of: usersFile), as: UTF8.self)
-            for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-            where !line.isEmpty {
-                guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {
-                    throw Failure(
-                        message: "\(usersFile), line \(index + 1): a name, a colon and a password are expected.")
-                }
-                let (name, password) = (line[..<colon], line[line.utf8.index(after: colon)...])
-                // Whoever knows the name would get in.
-                guard !password.isEmpty else {
-                    throw Failure(message: "\(usersFile), line \(index + 1): \(name) has no password.")
-                }
-                users[String(name)] = String(password)
-            }
+            hashes = try UsersFile(path: usersFile).hashes
             // Nobody asked for would mean that everybody gets in.
-            guard !users.isEmpty else { throw Failure(message: "\(usersFile) names no user.") }
+            guard !hashes.isEmpty else {
+                throw Failure(
+                    message: "\(usersFile) names no user.",
+                    advice: "Add one with: outpost users add \(usersFile.shellQuoted) NAME", status: .misused)
+            }
         }
-        if let user, let passwordFile {
-            users[user] = try NamedFile.password(in: passwordFile)
-        }
-        return users
+        var passwords: [String: String] = [:]
+        if let user, let passwordFile { passwords[user] = try NamedFile.password(in: passwordFile) }
+        guard !hashes.isEmpty || !passwords.isEmpty else { return nil }
+        return BasicAuthentication(hashes: hashes, passwords: passwords)
     }
 
     private func keys(_ source: String) async throws -> BearerAuthentication.Keys {

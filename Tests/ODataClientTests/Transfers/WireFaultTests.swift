@@ -47,7 +47,10 @@ import WireFaults
             try await data.create(Entity(shape: shape, ["ID": .integer(Int64(id)), "City": "Wien"]), in: "Orders")
         }
         let handler = try ODataHandler(provider: service, serviceRoot: "/shop/")
-        return (service, try await ODataServer(handler: handler.handle).start())
+        var configuration = ODataServer.Configuration()
+        // What is cut off is sent again, as often as it takes.
+        configuration.addressLimits = .none
+        return (service, try await ODataServer(configuration: configuration, handler: handler.handle).start())
     }
 
     /// A client whose requests go through a session.

@@ -102,6 +102,7 @@ final class Site {
     private var server: Process?
     private(set) var url = ""
     private(set) var entitySets: [String] = []
+    private(set) var report: ServeReport?
 
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -169,6 +170,17 @@ final class Site {
         }
         let report = try ServeReport(text)
         (url, entitySets) = (report.url, report.entitySets)
+        self.report = report
+    }
+
+    /// Makes the file `users` with these users and their passwords, as an operator does it.
+    func addUsers(_ users: [String: String]) async throws {
+        for (name, password) in users {
+            try Data((password + "\n").utf8).write(to: directory.appendingPathComponent("password"))
+            chmod(path("password"), 0o600)
+            let added = try await tool.run("users", "add", path("users"), name, "--password-file", path("password"))
+            guard added.code == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["errors": added.errors]) }
+        }
     }
 
     /// What the server wrote to its standard error.
@@ -194,6 +206,10 @@ final class Site {
 struct ServeReport: Decodable {
     let url: String
     let entitySets: [String]
+    /// The link with a one-time code, of a served clone.
+    let signIn: String?
+    let tokenFile: String?
+    let token: String?
 
     init(_ text: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(text.utf8)) }
 }

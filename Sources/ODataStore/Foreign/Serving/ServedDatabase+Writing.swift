@@ -31,7 +31,8 @@ extension ServedDatabase {
         let lifetime = Int64(options.repeatabilityLifetime)
         if let given = try Repeatability.shared(by: requests), tracker != nil {
             identification = (
-                try RepeatableRequest(given, now: now, lifetime: lifetime), RememberedRequests.fingerprint(requests)
+                try RepeatableRequest(requests, given, now: now, lifetime: lifetime),
+                RememberedRequests.fingerprint(requests.map { $0.digested(model) })
             )
         }
         let commit = ServedCommit(

@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The host and port that a request addresses: the value of `Host` or `:authority` (RFC 9110, 7.2; RFC 3986, 3.2.2).
+package struct Authority: Hashable, Sendable {
+    /// The host in lower case, without the dot of a fully qualified name; an IPv6 address without its brackets.
+    package let host: String
+    /// Whether the host is an IPv4 or IPv6 address.
+    package let isAddress: Bool
+    /// The port; `nil` if the text names none.
+    package let port: UInt16?
+
+    /// Reads an authority.
+    ///
+    /// - Returns: `nil` for a text that has a user name, no host, a host with characters that no host has, or a port that
+    ///   is none.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard !bytes.isEmpty, bytes.count <= Self.maxLength else { return nil }
+        let isBracketed = bytes[0] == UInt8(ascii: "[")
+        let end: Int
+        if isBracketed {
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            end = bracket + 1
+        } else {
+            end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+        }
+        guard let port = Self.port(bytes[end...]) else { return nil }
+        self.port = port.number
+        let name = String(decoding: isBracketed ? bytes[1..<(end - 1)] : bytes[..<end], as: UTF8.self).lowercased()
+        if isBracketed {
+            guard Self.isAddress(name, of: AF_INET6) else { return nil }
+            (host, isAddress) = (name, true)
+            return
+        }
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameByte) else { return nil }
+        host = name.hasSuffix(".") && name.utf8.count > 1 ? String(name.dropLast()) : name
+        isAddress = Self.isAddress(host, of: AF_INET)
+    }
+
+    /// The longest host name of DNS with a port, in bytes (RFC 1035, 2.3.4).
+    private static let maxLength = 255 + 6
+
+    /// Whether the host is a loopback address, or a name that always stands for one (RFC 6761, 6.3).
+    package var isLoopback: Bool {
+        guard isAddress else { return host == "localhost" || host.hasSuffix(".localhost") }
+        return host.hasPrefix("127.") || host == "::1"
+    }
+
+    /// The number behind the colon; `nil` in the pair if there is none, no pair if it is not a port.
+    private static func port(_ rest: ArraySlice<UInt8>) -> (number: UInt16?, Void)? {
+        guard let colon = rest.first else { return (nil, ()) }
+        let digits = rest.dropFirst()
+        guard colon == UInt8(ascii: ":"), digits.count <= 5,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        // `uri-host ":"` without a number is allowed.
+        guard !digits.isEmpty else { return (nil, ()) }
+        guard let number = UInt16(String(decoding: digits, as: UTF8.self)) else { return nil }
+        return (number, ())
+    }
+
+    /// Unreserved characters; the percent sign of internationalised names and the other characters of RFC 3986 stand in no
+    /// name that a certificate or DNS has.
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func isAddress(_ text: String, of family: Int32) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { inet_pton(family, text, $0.baseAddress) == 1 }
+    }
+}

@@ -1,0 +1,114 @@
+import HTTPTypes
+import NIOSSL
+import ODataHTTP
+import ODataService
+
+/// Everything that is settled about a request before the handler sees it, in order: its form, its host, the limits of its
+/// address, the origin of the page that sends it, and who its caller is.
+struct FrontDoor: Sendable {
+    private let configuration: ODataServer.Configuration
+    private let limiter: AddressLimiter
+    private let signIns: SignInGuard
+    private let hosts: AcceptedHosts
+    private let crossSite: CrossSiteRule
+    private let revocations: RevocationLists?
+
+    /// - Throws: ``ServerStartError`` if the revocation lists cannot be read.
+    init(_ configuration: ODataServer.Configuration) throws(ServerStartError) {
+        self.configuration = configuration
+        revocations = try configuration.tls?.revocations()
+        hosts = AcceptedHosts(configuration.hosts.names.union([configuration.host]))
+        limiter = AddressLimiter(configuration.addressLimits)
+        signIns = SignInGuard(configuration.signInDelays)
+        crossSite = CrossSiteRule(policy: configuration.crossOrigin)
+    }
+
+    /// What became of a check: the value, or a response in place of the handler's.
+    typealias Checked<Value> = Result<Value, Refusal>
+
+    /// Settles host and scheme of a request.
+    ///
+    /// - Returns: the objection to the form of the request.
+    func settle(_ head: inout HTTPRequest, _ connection: ConnectionContext) -> Refusal? {
+        if connection.isStreamOfHTTP2 { RequestForm.settleHost(of: &head) }
+        head.scheme = configuration.tls == nil ? "http" : "https"
+        return RequestForm.refusal(of: head)
+    }
+
+    /// The objection to a request that is meant for another server.
+    func misdirection(of head: HTTPRequest) -> Refusal? {
+        guard let authority = head.authority, !hosts.accepts(authority) else { return nil }
+        return Refusal(
+            status: .misdirectedRequest, code: "MisdirectedRequest",
+            message: "The service does not answer to this host name. Its operator can allow the name.")
+    }
+
+    /// Admits a request of an address.
+    func enter(_ head: HTTPRequest, from address: String) -> Checked<AddressLimiter.Place> {
+        limiter.enter(address, isCounted: !Self.isFurtherPage(head)).mapError(\.refusal)
+    }
+
+    /// The objection to a change that a page of another origin asks for.
+    func crossSiteRefusal(of head: HTTPRequest) -> Refusal? { crossSite.refusal(of: head) }
+
+    /// Whether a request follows the next link of a page.
+    static func isFurtherPage(_ head: HTTPRequest) -> Bool {
+        guard head.method == .get, let path = head.path, let mark = path.firstIndex(of: "?") else { return false }
+        return path[mark...].dropFirst().split(separator: "&").contains { option in
+            let name = option.prefix { $0 != "=" }.lowercased()
+            return name == "$skiptoken" || name == "%24skiptoken" || name == "skiptoken"
+        }
+    }
+
+    /// Finds out who the caller is; `nil` where anybody may use the service.
+    func principal(
+        of head: HTTPRequest, from address: String, _ connection: ConnectionContext
+    ) async -> Checked<Principal?> {
+        let ways = configuration.authentication
+        guard !ways.isEmpty || revocations != nil else { return .success(nil) }
+        let certificate = await connection.clientCertificate()
+        if let certificate, let refusal = revocations?.objection(to: certificate) { return .failure(refusal) }
+        guard !ways.isEmpty else { return .success(nil) }
+        let user = BasicAuthentication.user(of: head)
+        if let user, let refusal = await signIns.begin(user, from: address) { return .failure(refusal) }
+        var shown: Principal?
+        var signedIn: Principal?
+        for way in ways {
+            if way is ClientCertificateAuthentication {
+                if shown == nil { shown = await way.principal(of: head, certificate: certificate) }
+            } else if signedIn == nil {
+                signedIn = await way.principal(of: head, certificate: certificate)
+            }
+        }
+        if let user { signIns.ended(user, address, hasSucceeded: signedIn != nil) }
+        let principal = decided(head, shown, signedIn)
+        return principal.map { .success($0) } ?? .failure(unauthorized)
+    }
+
+    /// The caller, as far as what was shown is enough.
+    private func decided(_ head: HTTPRequest, _ shown: Principal?, _ signedIn: Principal?) -> Principal? {
+        let takesCertificates = configuration.authentication.contains { $0 is ClientCertificateAuthentication }
+        guard configuration.takesSignIns else { return shown }
+        guard takesCertificates else { return signedIn }
+        guard configuration.certificateSuffices else { return shown == nil ? nil : signedIn }
+        // Who shows wrong credentials is not let in for another reason.
+        return signedIn ?? (head.headerFields[.authorization] == nil ? shown : nil)
+    }
+
+    private var unauthorized: Refusal {
+        var fields = HTTPFields()
+        for challenge in configuration.authentication.compactMap(\.challenge) {
+            fields.append(HTTPField(name: .wwwAuthenticate, value: challenge))
+        }
+        let explanations = configuration.authentication.map(\.explanation)
+        return Refusal(
+            status: .unauthorized, code: "Unauthorized", message: explanations.joined(separator: " "), fields: fields)
+    }
+
+    /// Adds the fields that every response has: a browser neither guesses media types nor tells other pages where its
+    /// user was.
+    static func addFields(to response: inout HTTPResponse) {
+        response.headerFields[.referrerPolicy] = "no-referrer"
+        response.headerFields[.xContentTypeOptions] = "nosniff"
+    }
+}

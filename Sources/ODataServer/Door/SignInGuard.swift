@@ -1,0 +1,233 @@
+import HTTPTypes
+import Synchronization
+
+/// Slows down the guessing of passwords as ``SignInDelays`` says.
+final class SignInGuard: Sendable {
+    /// The most users, addresses, and pairs of the two, that are remembered; those that were seen last stay.
+    static let maxEntries = 10_000
+    /// The most attempts that may be under way at once.
+    static let maxAttempts = 256
+    /// How long failures count, and the longest that an attempt may wait.
+    static let window = Duration.seconds(60)
+    /// How long a user is known at an address after a sign-in.
+    static let memory = Duration.seconds(24 * 3600)
+
+    /// A user, an address, or a user at an address.
+    private enum Subject: Hashable {
+        case user(String)
+        case address(String)
+        case pair(String, String)
+    }
+
+    private struct Record {
+        /// When the last sign-ins failed, each with the user whom it was for.
+        var failures: [(time: ContinuousClock.Instant, user: String)] = []
+        /// The attempts that are not decided yet, by their user.
+        var pending: [String: Int] = [:]
+        /// How many attempts were made to wait.
+        var delays = 0
+        /// When the next attempt may begin at the earliest.
+        var next: ContinuousClock.Instant?
+        /// When the user last signed in.
+        var signedIn: ContinuousClock.Instant?
+        var lastSeen: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var records: [Subject: Record] = [:]
+        var attempts = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private enum Decision {
+        case begin
+        case sleep(until: ContinuousClock.Instant)
+        case waitForOthers
+        case refuse(seconds: Int64)
+    }
+
+    private let delays: SignInDelays
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let sleep: @Sendable (ContinuousClock.Instant) async throws -> Void
+    private let state = Mutex(State())
+
+    init(
+        _ delays: SignInDelays, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        sleep: @escaping @Sendable (ContinuousClock.Instant) async throws -> Void = {
+            try await Task.sleep(until: $0, clock: .continuous)
+        }
+    ) {
+        self.delays = delays
+        self.now = now
+        self.sleep = sleep
+    }
+
+    /// Lets an attempt begin when it is its turn; the outcome must be told to ``ended(_:_:hasSucceeded:)`` then.
+    ///
+    /// - Returns: a refusal if the attempt would have to wait for too long.
+    func begin(_ user: String, from address: String) async -> Refusal? {
+        let user = String(user.prefix(Self.maxNameLength))
+        while true {
+            switch state.withLock({ decide(user, address, &$0) }) {
+            case .begin: return nil
+            case .sleep(let until):
+                do {
+                    try await sleep(until)
+                    return nil
+                } catch {
+                    ended(user, address, hasSucceeded: nil)
+                    return Self.refusal(seconds: 1)
+                }
+            case .waitForOthers: await waitForOthers()
+            case .refuse(let seconds): return Self.refusal(seconds: seconds)
+            }
+        }
+    }
+
+    /// Tells the outcome of an attempt; `nil` if it had none.
+    func ended(_ user: String, _ address: String, hasSucceeded: Bool?) {
+        let user = String(user.prefix(Self.maxNameLength))
+        let waiting = state.withLock { state in
+            let now = now()
+            let wasKnown = isKnown(user, address, state, now)
+            for subject in Self.subjects(user, address) {
+                guard var record = state.records[subject] else { continue }
+                let left = (record.pending[user] ?? 0) - 1
+                record.pending[user] = left > 0 ? left : nil
+                record.lastSeen = now
+                if hasSucceeded == false {
+                    record.failures = record.failures.suffix(Self.maxFailures - 1) + [(now, user)]
+                } else if hasSucceeded == true, resets(subject, wasKnown) {
+                    record.failures = []
+                    record.delays = 0
+                    record.next = nil
+                    if case .pair = subject { record.signedIn = now }
+                }
+                state.records[subject] = record
+            }
+            state.attempts = max(0, state.attempts - 1)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Whether a sign-in ends the delays of a subject: of its address it does not, since others may be guessing from there,
+    /// and of its user not if the failures of others were none of its concern.
+    private func resets(_ subject: Subject, _ wasKnown: Bool) -> Bool {
+        switch subject {
+        case .address: false
+        case .user: !wasKnown
+        case .pair: true
+        }
+    }
+
+    /// Whether a user has signed in from an address before.
+    private func isKnown(_ user: String, _ address: String, _ state: State, _ now: ContinuousClock.Instant) -> Bool {
+        state.records[.pair(user, address)]?.signedIn.map { now - $0 < Self.memory } ?? false
+    }
+
+    private static let maxNameLength = 256
+    private static let maxFailures = 64
+
+    private static func subjects(_ user: String, _ address: String) -> [Subject] {
+        [.user(user), .address(address), .pair(user, address)]
+    }
+
+    private static func refusal(seconds: Int64) -> Refusal {
+        Refusal(
+            status: .tooManyRequests, code: "TooManySignIns",
+            message: "Too many sign-ins have failed: wait before the next one.",
+            fields: [.retryAfter: String(max(1, seconds))])
+    }
+
+    /// Waits until an attempt of somebody is decided.
+    private func waitForOthers() async {
+        await withCheckedContinuation { continuation in
+            let isAlone = state.withLock { state in
+                guard state.attempts > 0 else { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isAlone { continuation.resume() }
+        }
+    }
+
+    private func decide(_ user: String, _ address: String, _ state: inout State) -> Decision {
+        let now = now()
+        guard state.attempts < Self.maxAttempts else { return .refuse(seconds: 1) }
+        let subjects = subjectsThatCount(user, address, state, now)
+        var start = now
+        for subject in subjects {
+            guard let record = state.records[subject], isSlowed(subject, record, state, now) else { continue }
+            start = max(start, max(record.next ?? now, now) + delay(after: record.delays))
+        }
+        guard start - now <= Self.window else { return .refuse(seconds: (start - now).components.seconds + 1) }
+        if start == now, subjects.contains(where: { isFull($0, state, now) }) { return .waitForOthers }
+        if start > now {
+            for subject in subjects {
+                guard var record = state.records[subject], isSlowed(subject, record, state, now) else { continue }
+                record.delays += 1
+                record.next = start
+                state.records[subject] = record
+            }
+        }
+        for subject in Self.subjects(user, address) {
+            var record = state.records[subject] ?? Record(lastSeen: now)
+            record.pending[user, default: 0] += 1
+            record.lastSeen = now
+            state.records[subject] = record
+        }
+        state.attempts += 1
+        if state.records.count > Self.maxEntries { Self.forgetOldest(&state) }
+        return start > now ? .sleep(until: start) : .begin
+    }
+
+    /// Whose failures an attempt has to wait for.
+    private func subjectsThatCount(
+        _ user: String, _ address: String, _ state: State, _ now: ContinuousClock.Instant
+    ) -> [Subject] {
+        isKnown(user, address, state, now) ? [.pair(user, address)] : [.user(user), .address(address)]
+    }
+
+    private func isSlowed(
+        _ subject: Subject, _ record: Record, _ state: State, _ now: ContinuousClock.Instant
+    ) -> Bool {
+        let recent = recentFailures(subject, record, state, now)
+        // Who was slowed down stays so until a minute has passed without a failure.
+        return recent >= delays.freeFailures || record.delays > 0 && recent > 0
+    }
+
+    private func recentFailures(
+        _ subject: Subject, _ record: Record, _ state: State, _ now: ContinuousClock.Instant
+    ) -> Int {
+        let recent = record.failures.filter { now - $0.time < Self.window }
+        guard case .address = subject else { return recent.count }
+        let slowed = Set(recent.map(\.user)).filter { user in
+            let subject = Subject.user(user)
+            return state.records[subject].map { isSlowed(subject, $0, state, now) } ?? false
+        }
+        return recent.count { !slowed.contains($0.user) }
+    }
+
+    /// Whether so many attempts are under way that one more might be one too many.
+    private func isFull(_ subject: Subject, _ state: State, _ now: ContinuousClock.Instant) -> Bool {
+        guard let record = state.records[subject], !record.pending.isEmpty else { return false }
+        // Of an address, the attempts for one user are that user's matter.
+        let isAddress = if case .address = subject { true } else { false }
+        let pending = isAddress ? record.pending.count : record.pending.values.reduce(0, +)
+        return recentFailures(subject, record, state, now) + pending >= delays.freeFailures
+    }
+
+    private func delay(after count: Int) -> Duration {
+        var delay = delays.firstDelay
+        for _ in 0..<min(count, 32) where delay < delays.longestDelay { delay *= 2 }
+        return min(delay, delays.longestDelay)
+    }
+
+    /// Forgets a tenth of all records: those that were seen longest ago and of which no attempt is under way.
+    private static func forgetOldest(_ state: inout State) {
+        let old = state.records.filter { $0.value.pending.isEmpty }.sorted { $0.value.lastSeen < $1.value.lastSeen }
+        for (subject, _) in old.prefix(maxEntries / 10) { state.records[subject] = nil }
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import Secrets
+
+/// `outpost users`.
+struct UsersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "Keep the file of users that outpost serve --auth reads.",
+        discussion: """
+            The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC string \
+            format), and never the password itself. Only its owner can read it. A running service knows the users of \
+            its start.
+
+            EXAMPLE
+              outpost users add users.txt ann
+              outpost users list users.txt
+              outpost users remove users.txt ann
+              outpost serve northwind.db --auth users.txt --tls server.pem
+            """,
+        subcommands: [AddUser.self, ListUsers.self, RemoveUser.self])
+}
+
+/// `outpost users add`.
+struct AddUser: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a user, or give a user a new password.",
+        discussion: """
+            The password is asked for. Without a terminal it is the first line of the input, or of --password-file.
+            """)
+
+    @Argument(help: "The file of users; it is made if it is not there.", completion: .file())
+    var file: String
+
+    @Argument(help: "The name of the user.")
+    var name: String
+
+    @Option(
+        name: .customLong("password-file"),
+        help: ArgumentHelp("The file with the password.", valueName: "file"), completion: .file())
+    var passwordFile: String?
+
+    func run() throws {
+        try UsersFile.check(name)
+        // What cannot be added to is said before somebody types a password.
+        if FileManager.default.fileExists(atPath: file) { _ = try UsersFile(path: file) }
+        let password = try password()
+        let hash: PasswordHash
+        do throws(PasswordHashError) {
+            hash = try PasswordHash(of: password)
+        } catch {
+            throw Failure(message: "The password cannot be taken: \(error).", status: .misused)
+        }
+        var isNew = false
+        try UsersFile.change(file) { isNew = $0.set(name, hash) }
+        print(isNew ? "\(name) was added to \(file)." : "\(name) has a new password in \(file).")
+    }
+
+    private func password() throws -> String {
+        if let passwordFile { return try NamedFile.password(in: passwordFile) }
+        if let password = try Terminal.askSecret("Password of \(name): ") {
+            guard try Terminal.askSecret("Once more: ") == password else {
+                throw Failure(message: "The two passwords differ.", status: .misused)
+            }
+            return password
+        }
+        guard let line = readLine(), !line.isEmpty else {
+            throw Failure(
+                message: "There is no password in the input.",
+                advice: "Give a file that holds it: --password-file FILE",
+                status: .misused)
+        }
+        return line
+    }
+}
+
+/// `outpost users list`.
+struct ListUsers: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the names of all users.")
+
+    @Argument(help: "The file of users.", completion: .file())
+    var file: String
+
+    @Flag(help: "Print the names as a JSON array.")
+    var json = false
+
+    func run() throws {
+        let names = try UsersFile(path: file).names
+        if json { return print(JSONText(names).text) }
+        for name in names { print(name.withoutControls()) }
+    }
+}
+
+/// `outpost users remove`.
+struct RemoveUser: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user.")
+
+    @Argument(help: "The file of users.", completion: .file())
+    var file: String
+
+    @Argument(help: "The name of the user.")
+    var name: String
+
+    func run() throws {
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw Failure(message: "\(file) does not exist.", status: .misused)
+        }
+        var wasThere = false
+        try UsersFile.change(file) { wasThere = $0.remove(name) }
+        guard wasThere else {
+            throw Failure(
+                message: "\(file) has no user \(name).",
+                advice: "See which there are: outpost users list \(file.shellQuoted)")
+        }
+        print("\(name) was removed from \(file).")
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import ODataHTTP
+import ODataServer
+
+/// Whom a service answers, and how much one client may ask.
+struct DoorOptions: ParsableArguments {
+    @Option(
+        name: .customLong("host-name"),
+        help: ArgumentHelp(
+            """
+            Answer to this name, too. IP addresses, localhost, this machine's name and the host of --base-url need no \
+            mention; other names are refused with 421.
+            """, valueName: "name"))
+    var hostNames: [String] = []
+
+    @Option(
+        name: .customLong("max-requests-at-once"),
+        help: ArgumentHelp("The most requests of one address at the same time; 0 for no limit.", valueName: "count"))
+    var requestsAtOnce = AddressLimits.defaultRequestsAtOnce
+
+    @Option(
+        name: .customLong("max-requests-per-minute"),
+        help: ArgumentHelp(
+            "The most requests of one address in a minute, further pages not counted; 0 for no limit.",
+            valueName: "count"))
+    var requestsPerMinute = AddressLimits.defaultRequestsPerMinute
+
+    @Flag(help: "Serve a clone without its token, to every user and program of this machine; on loopback only.")
+    var open = false
+
+    @Flag(name: .customLong("print-token"), help: "Print the token of a served clone.")
+    var printToken = false
+
+    func validate() throws {
+        guard requestsAtOnce >= 0 else { throw ValidationError("--max-requests-at-once is 0 or more.") }
+        guard requestsPerMinute >= 0 else { throw ValidationError("--max-requests-per-minute is 0 or more.") }
+        for name in hostNames where !Self.isName(name) {
+            throw ValidationError("--host-name: '\(name)' is no host name, such as api.example, without a port.")
+        }
+        guard !open || !printToken else { throw ValidationError("--open needs no token: leave out --print-token.") }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        AcceptedHosts([text]).accepts(text) && !text.contains(":")
+    }
+
+    /// The names that the service answers to.
+    func hosts(baseURL: String?) -> AcceptedHosts {
+        AcceptedHosts(hostNames + [baseURL.flatMap { URLComponents(string: $0)?.host }].compactMap { $0 })
+    }
+
+    /// How much one address may ask.
+    var limits: AddressLimits {
+        AddressLimits(
+            requestsAtOnce: requestsAtOnce == 0 ? nil : requestsAtOnce,
+            requestsPerMinute: requestsPerMinute == 0 ? nil : requestsPerMinute)
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import ODataServer
+
+/// The token of a served clone in a file of the clone's directory, from which scripts read it.
+///
+/// Each start makes a new one: a file that came with a directory from somebody else opens nothing.
+struct ServeToken {
+    /// What lets its holder in.
+    let signIn: TokenSignIn
+    /// The file, if it could be written.
+    let file: String?
+    /// Why the file could not be written.
+    let problem: String?
+
+    /// Makes a token and writes its file, which only its owner can read.
+    ///
+    /// - Parameters:
+    ///   - directory: the directory of the clone.
+    ///   - isSecure: whether the service speaks TLS.
+    init(in directory: String, isSecure: Bool) {
+        signIn = TokenSignIn(isSecure: isSecure)
+        let path = directory + "/serve.token"
+        let code = PrivateFile.replace(path, by: signIn.token + "\n")
+        file = code == 0 ? path : nil
+        problem = code == 0 ? nil : "\(path) cannot be written: \(String(cString: strerror(code)))."
+    }
+
+    /// Removes the file, unless another service of the clone has written its own token into it.
+    func remove() {
+        guard let file, let bytes = try? NamedFile.contents(of: file),
+            bytes == Array((signIn.token + "\n").utf8)
+        else { return }
+        unlink(file)
+    }
+}

@@ -1,0 +1,26 @@
+import HTTPTypes
+import ODataService
+import Testing
+
+@testable import ODataHTTP
+
+@Suite("What somebody has uploaded is no page of the service")
+struct StreamProtectionTests {
+    @Test(
+        "a browser saves a stream, or shows it, and never runs it",
+        arguments: [
+            ("text/html", "attachment"), ("image/svg+xml", "attachment"), ("application/pdf", "attachment"),
+            ("application/octet-stream", "attachment"), ("image/png", "inline"),
+            ("text/plain; charset=utf-8", "inline"),
+            ("TEXT/HTML; x=y", "attachment"), ("text/html, image/png", "attachment"), ("no type", "attachment"),
+        ])
+    func fields(type: String, disposition: String) {
+        var response = HTTPResponse(status: .ok, headerFields: [.contentType: type])
+        StreamProtection.add(to: &response)
+        #expect(response.headerFields[.contentDisposition] == disposition)
+        #expect(response.headerFields[.xContentTypeOptions] == "nosniff")
+        #expect(response.headerFields[.contentSecurityPolicy]?.contains("sandbox") == true)
+        // What is no media type is none that a browser could take for one.
+        #expect(response.headerFields[.contentType].flatMap { MediaType($0) } != nil)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import HTTPTypes
+import ODataService
+import Secrets
+import Synchronization
+import Testing
+
+@testable import ODataServer
+
+/// Who guesses passwords is slowed down, and nobody else.
+@Suite struct SignInTests {
+    /// A time that passes when somebody sleeps.
+    private final class Clock: Sendable {
+        private let start = ContinuousClock.now
+        private let passed = Mutex(Duration.zero)
+        var now: ContinuousClock.Instant { start + passed.withLock { $0 } }
+        func advance(_ time: Duration) { passed.withLock { $0 += time } }
+        func sleep(until instant: ContinuousClock.Instant) {
+            passed.withLock { $0 = max($0, start.duration(to: instant)) }
+        }
+    }
+
+    private func make() -> (SignInGuard, Clock) {
+        let clock = Clock()
+        return (SignInGuard(SignInDelays(), now: { clock.now }, sleep: { clock.sleep(until: $0) }), clock)
+    }
+
+    /// Tries to sign in, and tells how long that was put off; `nil` if it was refused.
+    private func attempt(
+        _ guardian: SignInGuard, _ clock: Clock, _ user: String, from address: String = "a", succeeds: Bool = false
+    ) async -> Duration? {
+        let start = clock.now
+        guard await guardian.begin(user, from: address) == nil else { return nil }
+        guardian.ended(user, address, hasSucceeded: succeeds)
+        return clock.now - start
+    }
+
+    @Test("after five failures for a user each attempt waits, from 1 second to 30")
+    func user() async {
+        let (guardian, clock) = make()
+        for number in 0..<5 { #expect(await attempt(guardian, clock, "ann", from: "\(number)") == .zero) }
+        for seconds in [1, 2, 4, 8, 16, 30, 30] {
+            #expect(await attempt(guardian, clock, "ann", from: "x\(seconds)") == .seconds(seconds))
+        }
+        #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero, "another user does not wait")
+        // The right password, when it is its turn, ends the delays of its user.
+        #expect(await attempt(guardian, clock, "ann", from: "home", succeeds: true) == .seconds(30))
+        #expect(await attempt(guardian, clock, "ann", from: "other", succeeds: true) == .zero)
+    }
+
+    @Test("failures for several users slow their address down, those for one user do not")
+    func address() async {
+        let (guardian, clock) = make()
+        for user in ["a", "b", "c", "d", "e"] { #expect(await attempt(guardian, clock, user) == .zero) }
+        #expect(await attempt(guardian, clock, "f") == .seconds(1))
+        #expect(await attempt(guardian, clock, "g") == .seconds(2))
+        #expect(await attempt(guardian, clock, "g", from: "elsewhere") == .zero)
+        let (other, time) = make()
+        for _ in 0..<9 { _ = await attempt(other, time, "ann") }
+        #expect(await attempt(other, time, "bob", succeeds: true) == .zero)
+    }
+
+    @Test("a user who has signed in from an address before does not wait for the failures of others there")
+    func known() async {
+        let (guardian, clock) = make()
+        #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
+        for number in 0..<9 { _ = await attempt(guardian, clock, "u\(number)") }
+        #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
+        // Nor for those who guess the password from elsewhere.
+        for _ in 0..<9 { _ = await attempt(guardian, clock, "bob", from: "elsewhere") }
+        #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
+        for _ in 0..<5 { #expect(await attempt(guardian, clock, "bob") == .zero) }
+        #expect(await attempt(guardian, clock, "bob") == .seconds(1))
+    }
+
+    @Test("a minute without a failure ends the delays")
+    func rest() async {
+        let (guardian, clock) = make()
+        for _ in 0..<8 { _ = await attempt(guardian, clock, "ann") }
+        clock.advance(.seconds(61))
+        #expect(await attempt(guardian, clock, "ann") == .zero)
+    }
+
+    @Test("attempts at the same time are no way around: the sixth waits for the others, then for its delay")
+    func parallel() async {
+        let (guardian, clock) = make()
+        for _ in 0..<5 { #expect(await guardian.begin("ann", from: "a") == nil) }
+        async let sixth = guardian.begin("ann", from: "a")
+        try? await Task.sleep(for: .milliseconds(50))
+        for _ in 0..<5 { guardian.ended("ann", "a", hasSucceeded: false) }
+        let start = clock.now
+        #expect(await sixth == nil)
+        #expect(clock.now - start <= .seconds(1))
+        guardian.ended("ann", "a", hasSucceeded: false)
+        #expect(await attempt(guardian, clock, "ann") == .seconds(2))
+    }
+
+    @Test("who would have to wait for more than a minute is refused with 429")
+    func refused() async throws {
+        let clock = Clock()
+        // Time stands still: everybody comes at once.
+        let guardian = SignInGuard(SignInDelays(), now: { clock.now }, sleep: { _ in })
+        for _ in 0..<5 { _ = await attempt(guardian, clock, "ann") }
+        var outcomes: [Bool] = []
+        for _ in 0..<8 { outcomes.append(await attempt(guardian, clock, "ann") != nil) }
+        #expect(outcomes == [true, true, true, true, true, false, false, false])
+        let refusal = try #require(await guardian.begin("ann", from: "a"))
+        #expect(refusal.status == .tooManyRequests && refusal.fields[.retryAfter] != nil)
+    }
+
+    @Test("a served sign-in of one user stays quick while the password of another is guessed")
+    func served() async throws {
+        let basic = BasicAuthentication(users: ["ann": "a", "bob": "b"])
+        let handler: ODataServer.IdentifiedHandler = { _, _, principal in
+            (HTTPResponse(status: .ok), ByteStream(Array((principal?.name ?? "").utf8)))
+        }
+        func fields(_ user: String, _ password: String) -> HTTPFields {
+            [.authorization: "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"]
+        }
+        try await withServer(.init(authentication: [basic]), handler: handler) { (server: RunningServer) async throws in
+            for _ in 0..<5 {
+                #expect(try await server.send("/", fields("ann", "wrong")).response.status == .unauthorized)
+            }
+            let start = ContinuousClock.now
+            async let slowed = server.send("/", fields("ann", "wrong"))
+            let bob = try await server.send("/", fields("bob", "b"))
+            #expect(bob.response.status == .ok)
+            #expect(try await slowed.response.status == .unauthorized)
+            #expect(ContinuousClock.now - start >= .seconds(1))
+        }
+    }
+
+    @Test("passwords are checked against scrypt digests, and one that was right is recognised at once")
+    func digests() async throws {
+        let cheap = try ScryptParameters(costExponent: 10, blockSize: 8, parallelization: 1)
+        let hash = try PasswordHash(of: "s3cret", parameters: cheap)
+        let checks = PasswordChecks(["ann": hash], ["eve": "plain"])
+        #expect(await checks.verify("ann", "s3cret"))
+        #expect(await checks.verify("ann", "s3cret"))
+        #expect(await checks.verify("eve", "plain"))
+        for (user, password) in [("ann", "s3cre"), ("ann", ""), ("bob", "s3cret"), ("eve", "s3cret"), ("", "")] {
+            #expect(await !checks.verify(user, password), "\(user)")
+        }
+    }
+
+    @Test("many checks at once all come to an end")
+    func manyChecks() async throws {
+        let cheap = try ScryptParameters(costExponent: 10, blockSize: 1, parallelization: 1)
+        let hash = try PasswordHash(of: "x", parameters: cheap)
+        let checks = PasswordChecks(["a": hash, "b": hash, "c": hash], [:])
+        let right = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<60 {
+                group.addTask { await checks.verify(["a", "b", "c"][number % 3], number % 2 == 0 ? "x" : "\(number)") }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(right == 30)
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+import Testing
+
+@testable import ODataStore
+
+/// A repeat is the same request of the same caller: whoever else uses its id, or sends something else by it, gets no answer
+/// that was meant for another.
+@Suite("What tells a repeat from another request")
+struct RepeatIdentityTests {
+    private static let ann = Principal(name: "ann")
+    private static let bob = Principal(name: "bob")
+    private static let repeatability = Repeatability(requestID: "r-1", firstSent: "Fri, 15 Jan 2027 07:00:00 GMT")
+
+    private func creation(_ bazaar: Bazaar, _ json: String, _ principal: Principal?) throws -> ODataRequest {
+        var request = try bazaar.request(.create, "Products", json)
+        request.principal = principal
+        request.repeatability = Self.repeatability
+        return request
+    }
+
+    @Test("the id of one user's request is another request when another user sends it")
+    func users() async throws {
+        let bazaar = try await Bazaar()
+        let first = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, Self.ann))
+        let other = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Cup"}"#, Self.bob))
+        guard case .entity(let entity) = other.body else { throw ODataError.notFound("entity") }
+        #expect(entity["Name"] == "Cup" && other.location != first.location)
+        let repeated = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, Self.ann))
+        #expect(repeated.location == first.location)
+        // A name is unique at its issuer only.
+        let namesake = Principal(name: "ann", claims: ["iss": "https://elsewhere.example/"])
+        let third = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, namesake))
+        #expect(third.location != first.location)
+        #expect(try await bazaar.names("Products").sorted() == ["Cup", "Mug", "Mug"])
+    }
+
+    @Test(
+        "another body with the same id is refused, and the same body in other words is a repeat",
+        arguments: [true, false])
+    func bodies(isIdentified: Bool) async throws {
+        let bazaar = try await Bazaar()
+        let principal = isIdentified ? Self.ann : nil
+        let first = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug","Price":2}"#, principal))
+        let error = await #expect(throws: ODataError.self) {
+            try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug","Price":3}"#, principal))
+        }
+        #expect(error?.status == 400 && error?.repeatabilityResult == .rejected)
+        let same = try await bazaar.service.execute(creation(bazaar, #"{ "Price": 2.0, "Name": "Mug" }"#, principal))
+        #expect(same.location == first.location)
+        #expect(try await bazaar.names("Products") == ["Mug"])
+    }
+
+    @Test("another stream with the same id is refused, and leaves nothing behind")
+    func streams() async throws {
+        let bazaar = try await Bazaar()
+        func upload(_ bytes: [UInt8], _ type: String = "image/png") throws -> ODataRequest {
+            var request = try bazaar.request(.create, "Pictures")
+            request.body = .media(ByteStream(bytes), contentType: type)
+            request.repeatability = Self.repeatability
+            return request
+        }
+        let first = try await bazaar.service.execute(upload([1, 2, 3]))
+        for other in [try upload([1, 2, 4]), try upload([1, 2, 3], "text/html")] {
+            await #expect(throws: ODataError.self) { try await bazaar.service.execute(other) }
+        }
+        #expect(try await bazaar.service.execute(upload([1, 2, 3])).location == first.location)
+        let left = try await bazaar.service.database.read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_stream")
+        }
+        #expect(left == 1)
+    }
+
+    @Test("what an earlier version has kept, without user and body, still answers a repeat")
+    func oldRows() async throws {
+        let bazaar = try await Bazaar()
+        let request = try creation(bazaar, #"{"Name":"Mug"}"#, Self.ann)
+        let first = try await bazaar.service.execute(request)
+        let former = RememberedRequests.formerFingerprint([request])
+        try await bazaar.service.database.write {
+            try $0.execute(sql: "UPDATE outpost_request SET client = '', fingerprint = ?", arguments: [former])
+        }
+        #expect(try await bazaar.service.execute(request).location == first.location)
+        // Nobody knows who has sent it then.
+        let anonymous = try creation(bazaar, #"{"Name":"Mug"}"#, nil)
+        #expect(try await bazaar.service.execute(anonymous).location == first.location)
+        #expect(try await bazaar.names("Products") == ["Mug"])
+    }
+
+    @Test("a served database tells users and bodies apart as well", arguments: [false, true])
+    func servedDatabase(wal: Bool) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        var options = ServedDatabase.Options()
+        options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
+        let database = try await ServedDatabase.open(path: fixture.path, options: options)
+        func create(_ name: String, _ principal: Principal?) async throws -> ODataResponse {
+            var request = try database.request(
+                .create, "item", try database.entity("item", ["name": .string(name)]), id: "r-1",
+                firstSent: RepeatableRequestTests.sent)
+            request.principal = principal
+            return try await database.execute(request)
+        }
+        let first = try await create("ann's", Self.ann)
+        let other = try await create("bob's", Self.bob)
+        guard case .entity(let entity) = other.body else { throw ODataError.notFound("entity") }
+        #expect(entity["name"] == "bob's" && other.location != first.location)
+        #expect(try await create("ann's", Self.ann).location == first.location)
+        let error = await #expect(throws: ODataError.self) { try await create("another", Self.ann) }
+        #expect(error?.status == 400)
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
+        try await database.close()
+    }
+}

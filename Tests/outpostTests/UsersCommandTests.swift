@@ -1,0 +1,80 @@
+import ForeignPrograms
+import Foundation
+import Testing
+
+/// `outpost users`, and the warnings of a start that others can reach.
+@Suite struct UsersCommandTests {
+    @Test("users are added, listed and removed; the file holds digests and belongs to its owner alone")
+    func users() async throws {
+        let site = try Site()
+        try await site.addUsers(["ann": "s3cret"])
+        try await site.addUsers(["zoë b": "0ther"])
+        let file = site.path("users")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix("ann:$scrypt$ln=15,r=8,p=3$") && !text.contains("s3cret"))
+        #expect((try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int) == 0o600)
+        #expect(try await site.tool.run("users", "list", file).output == "ann\nzoë b\n")
+        // Comments stay, a new password replaces the one before.
+        try ("# people\n\n" + text).write(toFile: file, atomically: true, encoding: .utf8)
+        chmod(file, 0o600)
+        try await site.addUsers(["ann": "new"])
+        let changed = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(changed.hasPrefix("# people\n\nann:$scrypt$") && changed != "# people\n\n" + text)
+        #expect(try await site.tool.run("users", "remove", file, "ann").code == 0)
+        #expect(try await site.tool.run("users", "remove", file, "ann").code == 1)
+        #expect(try await site.tool.run("users", "list", file, "--json").output.contains("zoë b"))
+    }
+
+    @Test("names that no request can have are refused", arguments: ["", "a:b", "#a", "a\u{1B}[31m", "a\nb"])
+    func names(_ name: String) async throws {
+        let site = try Site()
+        let result = try await site.tool.run("users", "add", site.path("users"), name)
+        #expect(result.code == 2 && !result.errors.contains("\u{1B}"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: site.path("users")))
+    }
+
+    @Test(
+        "a file of users that others can read or write is refused, with the command that mends it",
+        arguments: [0o644, 0o660])
+    func exposed(mode: Int) async throws {
+        let site = try Site()
+        try await site.addUsers(["ann": "s3cret"])
+        try SQLite.execute("CREATE TABLE T (ID INTEGER PRIMARY KEY)", in: site.database)
+        chmod(site.path("users"), mode_t(mode))
+        let result = try await site.tool.run(
+            "serve", site.database, "--host", "192.0.2.1", "--auth", site.path("users"))
+        #expect(result.code == 2 && result.errors.contains("chmod"), "\(result.errors)")
+    }
+
+    @Test("a start that others can reach without a sign-in, or with passwords in plain text, says so")
+    func warnings() async throws {
+        let site = try Site()
+        try await site.serve(nil, port: 0, "--host", "0.0.0.0")
+        #expect(site.errors.contains("warning: everybody who reaches 0.0.0.0 can read and change everything"))
+        site.stop()
+        try await site.serve(nil, port: 0)
+        #expect(site.errors == "", "\(site.errors)")
+        site.stop()
+        try await site.addUsers(["ann": "s3cret"])
+        try await site.serve(nil, port: 0, "--auth", site.path("users"))
+        #expect(site.errors.contains("warning: passwords and tokens travel in plain text"))
+        site.stop()
+        try await site.serve(nil, port: 0, "--auth", site.path("users"), "--base-url", "https://api.example/")
+        #expect(!site.errors.contains("warning"), "\(site.errors)")
+    }
+
+    @Test("--max-requests-per-minute and --host-name are what a foreign client sees")
+    func door() async throws {
+        let site = try Site()
+        try await site.serve(nil, port: 0, "--max-requests-per-minute", "3", "--host-name", "shop.example")
+        func status(_ host: String) async throws -> String {
+            try await Command.curl(
+                "--header", "Host: \(host)", "--output", "/dev/null", "--write-out", "%{http_code}", site.url)
+        }
+        #expect(try await status("shop.example") == "200")
+        #expect(try await status("attacker.example") == "421")
+        #expect(try await status("localhost") == "200")
+        #expect(try await status("127.0.0.1") == "200")
+        #expect(try await status("localhost") == "429")
+    }
+}
