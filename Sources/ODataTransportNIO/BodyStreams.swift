@@ -85,7 +85,7 @@ final class DownloadReader: @unchecked Sendable {
             guard buffer.readableBytes > 0 else { continue }
             received += Int64(buffer.readableBytes)
             if let problem = limit?.problem(of: received) {
-                throw TransportError.truncated(host: mapping.host, reason: problem)
+                throw TransportError.tooLarge(host: mapping.host, reason: problem)
             }
             return Array(buffer.readableBytesView)
         }

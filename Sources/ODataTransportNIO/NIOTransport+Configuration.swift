@@ -71,12 +71,16 @@ extension NIOTransport {
         /// Its port.
         public var port: Int
 
-        /// A proxy that is spoken to by `CONNECT`; its credentials come from the steps of an `Authentication`.
+        /// A proxy that is spoken to by `CONNECT`; its credentials come from the steps of an `Authentication`. They go to it
+        /// unencrypted, and so to another machine only with ``TransferOptions/allowsPlainHTTP``.
         public static func http(host: String, port: Int) -> Proxy { Proxy(kind: .http, host: host, port: port) }
         /// A proxy that speaks SOCKS 5.
         public static func socks(host: String, port: Int = 1080) -> Proxy {
             Proxy(kind: .socks, host: host, port: port)
         }
+
+        /// Whether what is said to the proxy itself, its credentials among it, can be read on the way.
+        var isPlain: Bool { kind == .http && !Origin.isLoopback(host) }
 
         /// Host and port.
         public var description: String { "\(host):\(port)" }

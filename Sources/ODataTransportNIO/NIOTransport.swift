@@ -58,6 +58,9 @@ public final class NIOTransport: HTTPTransport {
                 "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
         }
         try Task.checkCancellation()
+        if options.proxyAuthorization != nil, !options.allowsPlainHTTP, let proxy = configuration.proxy, proxy.isPlain {
+            throw TransportError.plainHTTP(host: "the proxy \(proxy)")
+        }
         let mapping = TransportErrorMapping(origin: origin, authority: authority, proxy: configuration.proxy)
         var outgoing = message(request, origin: origin, authority: authority)
         if !outgoing.headers.contains(name: "Accept-Encoding") {
@@ -100,8 +103,8 @@ public final class NIOTransport: HTTPTransport {
         if isWatched { options.report?(.firstByte(.now)) }
         let limit = UnpackingLimit(packed: packed, ratio: configuration.maxDecompressionRatio)
         guard var head = HTTPResponse(response) else {
-            throw TransportError.truncated(
-                host: authority, reason: "the answer is not HTTP (status \(response.status.code))")
+            throw TransportError.malformed(
+                host: authority, reason: "it is not HTTP (status \(response.status.code))")
         }
         let stream = download(response, isPacked: head.isPacked, limit, mapping: mapping, method: request.method)
         if head.isPacked, request.method != .head {

@@ -49,7 +49,7 @@ struct TransportErrorMapping {
             TransportError.cannotConnect(host: host, reason: error.description)
         case let error as IOError: ioError(error)
         case let error as HTTPParserError:
-            TransportError.truncated(host: host, reason: "the answer is not HTTP (\(error))")
+            TransportError.malformed(host: host, reason: "it is not HTTP (\(error))")
         default: TransportError.connectionLost(host: host, reason: "\(error)")
         }
     }
@@ -66,6 +66,9 @@ struct TransportErrorMapping {
         case let error as IOError:
             TransportError.truncated(
                 host: host, reason: "the connection was reset within the body (\(error.errnoCode))")
+        // The library does not let its type be named: the body is not packed as its head says.
+        case _ where String(describing: type(of: error)) == "DecompressionError":
+            TransportError.malformed(host: host, reason: "its body cannot be unpacked (\(error))")
         default: TransportError.truncated(host: host, reason: "\(error)")
         }
     }

@@ -83,7 +83,7 @@ final class Transfer: Sendable {
 
     func receive(head response: URLResponse) {
         guard let response = response as? HTTPURLResponse else {
-            return finish(TransportError.truncated(host: host, reason: "the answer is not HTTP"))
+            return finish(TransportError.malformed(host: host, reason: "it is not HTTP"))
         }
         var head = HTTPResponse(status: .init(code: response.statusCode))
         for (name, value) in response.allHeaderFields {
@@ -148,7 +148,7 @@ final class Transfer: Sendable {
         case .cancelled: return CancellationError()
         // The URL was looked at before: it is the answer that is not HTTP.
         case .badURL, .unsupportedURL:
-            return TransportError.truncated(host: host, reason: "the answer is not HTTP (\(reason))")
+            return TransportError.malformed(host: host, reason: "it is not HTTP (\(reason))")
         case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,
             .secureConnectionFailed, .internationalRoamingOff, .dataNotAllowed:
             return TransportError.cannotConnect(host: host, reason: reason)

@@ -8,6 +8,8 @@ extension OfflineODataProvider {
     public struct Options: Sendable {
         /// The most rows that a download asks for in one page.
         public var downloadPageSize = 2000
+        /// How much a download takes from the service at most.
+        public var downloadLimits = DownloadLimits()
         /// How many defining queries are read from the service at once, 1 or more.
         public var parallelQueries = 3
         /// The most rows in one page of a local read; `nil` for no limit.

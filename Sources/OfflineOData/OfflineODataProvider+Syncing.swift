@@ -115,7 +115,7 @@ extension OfflineODataProvider {
         let downloader = Downloader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
             progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries,
-            service: options.service,
+            service: options.service, limits: options.downloadLimits,
             formats: .init(full: options.definingQueryFormat, delta: options.deltaQueryFormat),
             firstPages: usesBatch ? LockedState([:]) : nil)
         let bytes = options.meter?.total

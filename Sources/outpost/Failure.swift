@@ -17,9 +17,11 @@ import Supportability
 
 /// An error as a person is told of it: what is wrong, and what to do next.
 struct Failure: Error {
-    var message: String
-    var advice: String?
+    var message: TerminalText
+    var advice: TerminalText?
     var status: ExitStatus = .failed
+    /// The error that it tells of, where it was one of a library.
+    var cause: (any Error)?
 
     /// Tells the person and ends the process.
     ///
@@ -28,21 +30,22 @@ struct Failure: Error {
     ///   - logger: Takes it down too, where a command had begun.
     static func report(_ error: any Error, of subject: CommandSubject, _ logger: Logger? = nil) -> Never {
         if let quiet = error as? QuietExit {
-            logger?.notice("ends with exit code \(quiet.status.rawValue)")
+            ToolLog.ends(with: quiet.status, logger)
             exit(quiet.status.rawValue)
         }
         let code = Outpost.exitCode(for: error)
         guard error is any CleanFailure || !isParserError(error) else {
             if code == .success {
-                print(Outpost.fullMessage(for: error))
+                Terminal.write(Outpost.fullMessage(for: error) as String)
+                Terminal.write("\n")
                 exit(0)
             }
-            Terminal.error(Outpost.fullMessage(for: error))
+            Terminal.error(TerminalText(lines: Outpost.fullMessage(for: error)))
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error, of: subject)
-        logger?.error("\(failure.message)")
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message.withoutControls(keepingLines: true))")
+        ToolLog.fails(with: failure.cause ?? error, failure.status, logger)
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
         if let advice = failure.advice { Terminal.error(advice) }
         exit(failure.status.rawValue)
     }
@@ -53,10 +56,18 @@ struct Failure: Error {
         return String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }
 
-    init(message: String, advice: String? = nil, status: ExitStatus = .failed) {
+    init(message: TerminalText, advice: TerminalText? = nil, status: ExitStatus = .failed) {
         self.message = message
         self.advice = advice
         self.status = status
+    }
+
+    /// - Parameters:
+    ///   - message: A text that may hold what strangers have written, on one line.
+    ///   - advice: The same.
+    @_disfavoredOverload
+    init(message: String, advice: String? = nil, status: ExitStatus = .failed) {
+        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status)
     }
 
     /// - Parameter subject: What the command worked on that failed.
@@ -72,7 +83,7 @@ struct Failure: Error {
         case let error as GeneratorError: self.init(generator: error)
         case let error as CSDLError: self.init(message: error.description)
         case let error as ODataError:
-            self.init(message: error.description, advice: Self.advice(for: error, of: subject))
+            self.init(message: TerminalText(error.description), advice: Self.advice(for: error, of: subject))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
         case let error as DataVaultError: self.init(vault: error)
@@ -80,30 +91,31 @@ struct Failure: Error {
         case let error as SecretError: self.init(secret: error)
         case let error as any CodedError:
             let diagnosis = ErrorDiagnosis(error)
-            self.init(message: "\(error)", advice: diagnosis.recoveryHint(locale: "en"))
+            self.init(message: "\(error)", advice: TerminalText(diagnosis.recoveryHint(locale: "en")))
         case let error as any CustomStringConvertible: self.init(message: error.description)
         default: self.init(message: error.systemReason)
         }
         advice = advice.map(subject.filled)
+        if !(error is Failure) { cause = error }
     }
 
     /// The query with a mark under the place where it is wrong.
     private init(query error: QueryError) {
-        var lines = [error.description]
+        var lines = [TerminalText(error.description)]
         if let text = error.text, let offset = error.offset, offset <= text.count {
             // A long text is cut around the place.
             let start = max(0, offset - 60)
-            let shown = String(text.dropFirst(start).prefix(100)).replacing("\n", with: " ")
+            let shown = String(text.dropFirst(start).prefix(100))
             lines.append("  \(start > 0 ? "…" : "")\(shown)")
             lines.append("  \(String(repeating: " ", count: offset - start + (start > 0 ? 1 : 0)))^")
         }
-        var advice: String?
+        var advice: TerminalText?
         if case .unsupported = error.kind { advice = "This part of the query language is not answered yet." }
         self.init(message: lines.joined(separator: "\n"), advice: advice)
     }
 
     private init(metadata error: MetadataError, of subject: CommandSubject) {
-        let advice: String
+        let advice: TerminalText
         switch error {
         case .notFound, .notOData: advice = "Give the root of the service: the address that $metadata stands behind."
         case .unauthorized: advice = subject.signingIn
@@ -114,11 +126,11 @@ struct Failure: Error {
         case .invalid: advice = "This is for the people who run the service."
         case .refused: advice = "Give the root of the service; if this is it, ask the people who run it."
         }
-        self.init(message: SecretRedaction().redacted(error.description), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
     }
 
     private init(transport error: TransportError) {
-        let advice: String
+        let advice: TerminalText
         switch error {
         case .invalidURL: advice = "Give the root of the service, such as https://host/service/."
         case .cannotConnect: advice = "Is the service running, and is this the right address?"
@@ -128,21 +140,37 @@ struct Failure: Error {
         case .proxyAuthenticationRequired: advice = "The proxy on the way asks for a user name and a password."
         case .timedOut, .connectionLost, .truncated:
             advice = "Nothing is lost: run the same command again."
+        case .tooSlow: advice = "Nothing is lost: run the same command again when the service or the network is faster."
+        case .tooLarge:
+            advice = "The same command gets the same answer. Tell the people who run the service what it sends."
+        case .malformed:
+            advice = "Is this the address of the service? Another program, or one on the way, may answer there."
+        case .plainHTTP:
+            advice = "Use the https address of the service. If the network is yours alone: --allow-plain-http"
+        case .foreignLink(let origin, _):
+            advice = "If that host belongs to the service: --follow \(Self.host(of: origin).shellQuoted)"
+        case .insecureLink:
+            advice = "The same command fails again until the people who run the service let its links begin with https."
         }
-        self.init(message: SecretRedaction().redacted(error.description), advice: advice)
+        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
+    }
+
+    /// Host and port of an origin.
+    private static func host(of origin: String) -> String {
+        origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
     private init(serving error: ServerStartError) {
-        let advice: String
+        let advice: TerminalText
         switch error {
         case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host that is this machine's."
         case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     private init(foreign error: ForeignDatabaseError) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         case .notADatabase, .notFound: advice = "Give a SQLite database, or the directory of a clone."
         case .encryptedOrDamaged: advice = "A clone is served by its directory; other encrypted files cannot be served."
@@ -151,45 +179,45 @@ struct Failure: Error {
         case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
         default: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     private init(generator error: GeneratorError) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     private init(log error: StoredLogError) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         case .wrongKey, .keyMissing, .notSealed, .unknownFormat:
             advice = "Remove \(ToolFolders.log ?? "its folder") to begin a new log."
         case .busy: advice = "Try again when the other commands are done."
         default: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     private init(vault error: DataVaultError) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         case .system, .noHome:
             advice = "Name a folder of your own in XDG_DATA_HOME, or keep the key yourself with --key-file FILE."
         case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path.shellQuoted)"
         default: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     /// A key that cannot be used; from a file, unless it is a passphrase that was typed.
     private init(secret error: SecretError) {
-        var message = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
-        var advice: String?
+        var message: TerminalText = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
+        var advice: TerminalText?
         switch error {
         case .keyFileUnreadable(let path, let code):
             message = "The key file \(path) cannot be read: \(String(cString: strerror(code)))."
@@ -228,7 +256,7 @@ struct Failure: Error {
     }
 
     private init(store error: StoreError, of subject: CommandSubject) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         // A store on a full device is opened for reading alone.
         case .readOnly where subject.clone.map { QuietLock.isFull($0) } ?? false:
@@ -254,11 +282,11 @@ struct Failure: Error {
         case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
     private init(offline error: OfflineError) {
-        let advice: String?
+        let advice: TerminalText?
         switch error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path.shellQuoted)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
@@ -273,13 +301,22 @@ struct Failure: Error {
             advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
             advice = "Give it one, which is kept in the clone: outpost pull DIR --set NAME=VALUE"
-        case .queriesRefused(let refusals, _): advice = refusals.lazy.compactMap(\.advice).first
+        case .endless:
+            advice =
+                "If the service really has so much, say how many rows a query may have: --max-rows N. "
+                + "Otherwise tell the people who run it."
+        case .queriesRefused(let refusals, _):
+            // Each on a line of its own, of which none has a line of a stranger.
+            self.init(
+                message: refusals.map { TerminalText($0.description) }.joined(separator: "\n"),
+                advice: refusals.lazy.compactMap(\.advice).first)
+            return
         default: advice = nil
         }
-        self.init(message: error.description, advice: advice)
+        self.init(message: TerminalText(error.description), advice: advice)
     }
 
-    private static func advice(forUnknown kind: String) -> String? {
+    private static func advice(forUnknown kind: String) -> TerminalText? {
         switch kind {
         case "defining query": "See which there are: outpost status DIR"
         case "category": "See what waits, and in which category: outpost status DIR"
@@ -290,9 +327,16 @@ struct Failure: Error {
         }
     }
 
-    private static func advice(for error: ODataError, of subject: CommandSubject) -> String? {
+    private static func advice(for error: ODataError, of subject: CommandSubject) -> TerminalText? {
         switch error.status {
         case 401: subject.signingIn
+        case 502 where error.code == "EndlessAnswer":
+            "If the service really has so much, say how many rows a query may have: --max-rows N. "
+                + "Otherwise tell the people who run it."
+        case 502 where error.code == "ForeignLink":
+            "If that host belongs to the service: --follow HOST. Otherwise tell the people who run the service."
+        case 413 where error.code == "PayloadTooLarge":
+            "The same command gets the same answer. Ask for less of it, by $select or $filter."
         case 403: "This user may not do that at the service."
         case 429, 503: "The service is busy; nothing is lost, try again later."
         default: nil

@@ -45,8 +45,8 @@ struct Outpost: AsyncParsableCommand {
             known = command
             // Looking at the log leaves no traces in it.
             if !(command is Log) {
-                let name = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
-                logger = ToolLog.begin(name ?? "outpost")
+                let names = Set(configuration.subcommands.compactMap(\.configuration.commandName))
+                logger = ToolLog.begin(CommandLine.arguments.first(where: names.contains) ?? "outpost")
             }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

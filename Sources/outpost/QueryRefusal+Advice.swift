@@ -2,7 +2,7 @@ import OfflineOData
 
 extension QueryRefusal {
     /// What to do about it.
-    var advice: String? {
+    var advice: TerminalText? {
         if wasLoaded, [400, 404].contains(error.status) {
             return "The service may have changed; bring the clone to what it has now: outpost pull DIR --metadata"
         }

@@ -39,6 +39,8 @@ struct SecretRedactionTests {
             ("Orders?$filter=Name eq 'A b' and Freight gt 50 failed", "Orders?$filter=‹redacted› failed"),
             ("Orders?$filter=contains(Name,'A b') took", "Orders?$filter=‹redacted› took"),
             ("Orders?$filter=Name%20eq%20'x'#part", "Orders?$filter=‹redacted›#part"),
+            ("Orders?$filter=City eqq 'A b' and x", "Orders?$filter=‹redacted› x"),
+            ("Passwort: a", "Passwort: ‹redacted›"), ("pw=a", "pw=‹redacted›"),
             ("Orders?$orderby=Name desc&flag", "Orders?$orderby=‹redacted›&flag"),
             ("Orders?flag&$filter=Name eq 'x' took", "Orders?flag&$filter=‹redacted› took"),
             ("Orders?a=1&a/b%&&c=2&flag&d=3#e&f=g", "Orders?a=‹redacted›&a/b%&&c=‹redacted›&flag&d=‹redacted›#e&f=g"),

@@ -8,6 +8,8 @@ import ODataService
 /// Only requests to the given origins are touched. Another host, another port or plain HTTP in place of HTTPS is
 /// another origin, so credentials follow neither a link nor a redirect to it.
 ///
+/// Over plain http, credentials go to this machine alone unless it is allowed: see ``HTTPSession/Configuration/allowsPlainHTTP``.
+///
 /// An upload is repeated from its start where its stream can be had again, and its progress then begins at zero
 /// again; else the challenge is given to the caller.
 public struct AuthenticatingTransport: HTTPTransport {
@@ -19,6 +21,7 @@ public struct AuthenticatingTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let authentication: Authentication
     private let origins: Set<Origin>
+    private let allowsPlainHTTP: Bool
 
     /// Wraps a transport.
     ///
@@ -26,15 +29,19 @@ public struct AuthenticatingTransport: HTTPTransport {
     ///   - base: carries the requests.
     ///   - authentication: the steps.
     ///   - origins: whom the credentials may be shown to.
-    public init(_ base: any HTTPTransport, authentication: Authentication, origins: Set<Origin>) {
+    ///   - allowsPlainHTTP: whether they may be shown to another machine without https.
+    public init(
+        _ base: any HTTPTransport, authentication: Authentication, origins: Set<Origin>, allowsPlainHTTP: Bool = false
+    ) {
         self.base = base
         self.authentication = authentication
         self.origins = origins
+        self.allowsPlainHTTP = allowsPlainHTTP
     }
 
     /// Sends a request, and again after each challenge that a step answers.
     ///
-    /// - Throws: what the steps throw, besides what the transport throws.
+    /// - Throws: `TransportError.plainHTTP` where a step would show credentials without https; what the steps throw, besides what the transport throws.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -48,9 +55,14 @@ public struct AuthenticatingTransport: HTTPTransport {
             if base.keepsSession { options.departure?.watch() }
             var message = request
             var own = options
+            own.allowsPlainHTTP = options.allowsPlainHTTP || allowsPlainHTTP
             for step in authentication.steps {
                 try await step.prepare(&message)
                 try await step.prepare(&own)
+            }
+            let isPlain = origin.isPlain && !own.allowsPlainHTTP
+            guard !isPlain || !message.showsMore(than: request) else {
+                throw TransportError.plainHTTP(host: origin.description)
             }
             let upload = body.map { $0.fromStart() ?? $0 }
             if base.keepsSession { options.departure?.handOver() }
@@ -60,6 +72,8 @@ public struct AuthenticatingTransport: HTTPTransport {
                 $0.recognizes(outcome.response, to: message, isProxy: outcome.isProxy)
             }
             guard !steps.isEmpty else { return try outcome.result }
+            // Nobody is asked for a password that would not be sent.
+            guard !isPlain || outcome.isProxy else { throw TransportError.plainHTTP(host: origin.description) }
             // A proxy's refusal has come as an error, which tells that nothing left.
             if outcome.error == nil { options.departure?.comeBack() }
             let page = try await outcome.stream.firstBytes(Self.pageSize)
@@ -144,5 +158,15 @@ extension ByteStream {
             return ended ? nil : try await next()
         }
         return (Array(bytes.prefix(limit)), whole)
+    }
+}
+
+extension HTTPRequest {
+    /// Whether it has fields, or a query, that another form of it has not, besides those that say nothing of who asks.
+    func showsMore(than other: HTTPRequest) -> Bool {
+        path != other.path
+            || headerFields.contains {
+                !HTTPField.Name.harmless.contains($0.name) && !other.headerFields[values: $0.name].contains($0.value)
+            }
     }
 }

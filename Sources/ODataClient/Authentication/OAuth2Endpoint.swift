@@ -26,7 +26,7 @@ struct OAuth2Endpoint: Sendable {
     /// Secrets go over TLS, or stay on this machine (RFC 6749, 3.2).
     private static func check(_ url: String) throws(OAuth2Error) {
         guard let root = try? ServiceRoot("/").request(.get, url: url), let origin = Origin(root),
-            origin.isSecure || ["localhost", "127.0.0.1", "::1"].contains(origin.host)
+            !origin.isPlain
         else { throw .insecureEndpoint(url) }
     }
 

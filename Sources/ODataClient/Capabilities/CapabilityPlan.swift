@@ -252,11 +252,13 @@ extension ODataResponse {
     {
         guard case .page(var whole) = body else { return self }
         var followed = FollowedLinks()
+        var received = whole.entities.count
         while whole.entities.count < limit, let link = whole.nextLink {
-            try followed.follow(link)
+            try followed.follow(link, behind: received)
             guard case .page(let next) = try await page(link).body else {
                 throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
             }
+            received = next.entities.count
             whole.entities += next.entities
             whole.nextLink = next.nextLink
         }

@@ -12,6 +12,14 @@ private let ownWords: [String: String] = [
     "transport.timed-out": "{host} did not answer in time.",
     "transport.connection-lost": "The connection to {host} was lost: {reason}",
     "transport.truncated": "The answer of {host} is incomplete: {reason}",
+    "transport.malformed": "The answer of {host} cannot be understood: {reason}",
+    "transport.too-large": "The answer of {host} was refused: {reason}",
+    "transport.too-slow": "The answer of {host} was given up: {reason}",
+    "transport.plain-http":
+        "Credentials are not sent to {host}: without https, everybody on the way can read them.",
+    "transport.foreign-link": "A link of the service at {service} leads to {origin}, and was not followed.",
+    "transport.insecure-link":
+        "A link of the service at {service} leads to {origin}, which is not encrypted, and was not followed.",
     "service.bad-request": "The service does not understand the request: {message}",
     "service.unauthorized": "The service wants to know who asks.",
     "service.forbidden": "The service does not allow that: {message}",
@@ -97,6 +105,15 @@ private let ownWords: [String: String] = [
     "database.newer-version.recovery": "Install the newer version.",
     "database.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
     "storage.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
+    "offline.endless.recovery":
+        "If the service has so much, raise the limit of the download; otherwise tell those who run the service.",
+    "transport.plain-http.recovery": "Use the https address of the service, or allow plain http for it.",
+    "transport.foreign-link.recovery":
+        "If that address belongs to the service, allow links to it; otherwise tell those who run the service.",
+    "transport.insecure-link.recovery":
+        "Tell those who run the service: its links are to begin with https, as its address does.",
+    "transport.too-large.recovery": "Tell those who run the service: the same request gives the same answer.",
+    "transport.too-slow.recovery": "Try again later.",
     "offline.busy.recovery": "Wait until it is done; reading and editing work meanwhile.",
     "offline.store-exists.recovery": "Open it instead of making one.",
     "offline.no-store.recovery": "Make one first.",
@@ -175,7 +192,7 @@ private let levels: [String: String] = [
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
     without-place option-differs option-fixed origin-lost damaged-queue query-refused changes-wait \
-    local-entities-remain upload-failed
+    local-entities-remain upload-failed endless
     """,
 ]
 

@@ -10,6 +10,14 @@ let german: [String: String] = [
     "transport.timed-out": "{host} hat nicht rechtzeitig geantwortet.",
     "transport.connection-lost": "Die Verbindung zu {host} ist abgerissen: {reason}",
     "transport.truncated": "Die Antwort von {host} ist unvollständig: {reason}",
+    "transport.malformed": "Die Antwort von {host} ist nicht zu verstehen: {reason}",
+    "transport.too-large": "Die Antwort von {host} wurde nicht angenommen: {reason}",
+    "transport.too-slow": "Die Antwort von {host} wurde aufgegeben: {reason}",
+    "transport.plain-http":
+        "Anmeldedaten gehen nicht an {host}: ohne https kann jeder auf dem Weg sie lesen.",
+    "transport.foreign-link": "Ein Verweis des Dienstes {service} führt zu {origin} und wurde nicht verfolgt.",
+    "transport.insecure-link":
+        "Ein Verweis des Dienstes {service} führt unverschlüsselt zu {origin} und wurde nicht verfolgt.",
     "service.bad-request": "Der Dienst versteht die Anfrage nicht: {message}",
     "service.unauthorized": "Der Dienst will wissen, wer fragt.",
     "service.forbidden": "Der Dienst erlaubt das nicht: {message}",
@@ -85,6 +93,15 @@ let german: [String: String] = [
         "Behalten Sie beide Schlüssel, sehen Sie nach dem Gerät, und wechseln Sie den Schlüssel noch einmal.",
     "storage.key-in-doubt.recovery":
         "Behalten Sie beide Schlüssel, sehen Sie nach dem Gerät, und wechseln Sie den Schlüssel noch einmal.",
+    "offline.endless.recovery":
+        "Heben Sie die Grenze an, wenn der Dienst so viel hat; sonst hilft nur dessen Betreiber.",
+    "transport.plain-http.recovery": "Nehmen Sie die https-Adresse des Dienstes, oder erlauben Sie http für ihn.",
+    "transport.foreign-link.recovery":
+        "Erlauben Sie Verweise dorthin, wenn die Adresse zum Dienst gehört; sonst hilft nur dessen Betreiber.",
+    "transport.insecure-link.recovery":
+        "Sagen Sie es dem Betreiber: die Verweise müssen mit https beginnen wie die Adresse des Dienstes.",
+    "transport.too-large.recovery": "Sagen Sie es dem Betreiber: dieselbe Anfrage bringt dieselbe Antwort.",
+    "transport.too-slow.recovery": "Später noch einmal versuchen.",
     "offline.busy.recovery": "Warten Sie, bis das beendet ist; lesen und ändern geht inzwischen.",
     "offline.store-exists.recovery": "Öffnen Sie ihn, statt einen anzulegen.",
     "offline.no-store.recovery": "Legen Sie zuerst einen an.",

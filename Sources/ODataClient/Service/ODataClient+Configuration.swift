@@ -45,6 +45,12 @@ extension ODataClient {
         public var isIEEE754Compatible: Bool
         /// Whether reads go within a `$batch`, so that what their URLs say stands in no log on the way.
         public var hidesURLs: Bool
+        /// The hosts besides the service's own to which its links lead, with or without a port; see `LinkPolicy`. A link to
+        /// another one fails with `TransportError.foreignLink`.
+        public var followedHosts: Set<String>
+        /// Whether ``headers``, fields of single requests that may hold credentials, and what an `Authentication` shows may
+        /// go to another machine over plain http; `false` unless given. See ``HTTPSession/Configuration/allowsPlainHTTP``.
+        public var allowsPlainHTTP: Bool
         /// Where the metadata is, if it is not at `$metadata`: relative to the service root, or absolute.
         public var metadataURL: String
         /// Where the metadata are kept between runs, so that they travel only when they have changed; where the
@@ -63,7 +69,8 @@ extension ODataClient {
             repeatability: RepeatabilityPolicy = .whenSupported, repeatabilityClientID: String? = nil,
             capabilities: CapabilityPolicy = .check, entityFormat: MessageDialect.EntityFormat = .json,
             updateMethod: MessageDialect.UpdateMethod = .automatic, tunnelsMethods: Bool = false,
-            isIEEE754Compatible: Bool = false, hidesURLs: Bool = false, metadataURL: String = "$metadata",
+            isIEEE754Compatible: Bool = false, hidesURLs: Bool = false, followedHosts: Set<String> = [],
+            allowsPlainHTTP: Bool = false, metadataURL: String = "$metadata",
             metadataCache: (any MetadataCache)? = nil, diagnostics: Diagnostics = Diagnostics()
         ) {
             self.userAgent = userAgent
@@ -84,6 +91,8 @@ extension ODataClient {
             self.tunnelsMethods = tunnelsMethods
             self.isIEEE754Compatible = isIEEE754Compatible
             self.hidesURLs = hidesURLs
+            self.followedHosts = followedHosts
+            self.allowsPlainHTTP = allowsPlainHTTP
             self.metadataURL = metadataURL
             self.metadataCache = metadataCache
             self.diagnostics = diagnostics

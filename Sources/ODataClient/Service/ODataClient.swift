@@ -4,13 +4,15 @@ import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
+import Supportability
 
 /// An online OData service of any version, 2.0 to 4.01: turns requests into HTTP messages, sends them over a
 /// transport, and reads the answers leniently (OData Protocol 4.01, 13.3 *Interoperable OData Clients*).
 ///
 /// The metadata is read with the first request that needs it and kept; it tells which version the service speaks.
 /// Next links are not followed by the client itself: a ``DataService`` follows pages. Redirects are followed within
-/// the service's origin; credentials go nowhere else.
+/// the service's origin; credentials go nowhere else, and to another machine over https alone. Links that lead to another
+/// origin are asked at the service's own, or refused (`LinkPolicy`).
 ///
 /// Each client has a session: a jar of cookies, a queue that lets five requests go at once, and retries of what may be
 /// sent again. An ``HTTPSession`` in place of the transport sets them, and is shared by the clients it is given to.
@@ -27,6 +29,7 @@ public final class ODataClient: ODataProvider {
     public let session: HTTPSession?
     private let transport: any HTTPTransport
     private let configuration: Configuration
+    private let allowsPlainHTTP: Bool
     private let metadata: MetadataLoader
     private let csrf: CSRFProtection
     private let repeatability: RepeatabilityIssuer
@@ -54,14 +57,20 @@ public final class ODataClient: ODataProvider {
             session = transport as? HTTPSession
             self.transport =
                 authentication.steps.isEmpty
-                ? transport : AuthenticatingTransport(transport, authentication: authentication, origins: [origin])
+                ? transport
+                : AuthenticatingTransport(
+                    transport, authentication: authentication, origins: [origin],
+                    allowsPlainHTTP: configuration.allowsPlainHTTP)
         } else {
             let own = try HTTPSession(
-                transport, serviceRoot: serviceRoot, configuration: .init(authentication: authentication))
+                transport, serviceRoot: serviceRoot,
+                configuration: .init(
+                    authentication: authentication, allowsPlainHTTP: configuration.allowsPlainHTTP))
             session = own
             self.transport = own
         }
         self.configuration = configuration
+        allowsPlainHTTP = configuration.allowsPlainHTTP || session?.configuration.allowsPlainHTTP == true
         metadata = MetadataLoader(model)
         csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
         repeatability = RepeatabilityIssuer(
@@ -250,6 +259,7 @@ public final class ODataClient: ODataProvider {
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
         var options = options
+        let request = try atOwnAddress(request)
         // What brings an identification may have been sent with it before, and have acted: who sent it knows.
         let mayBeRepeat = request.hasIdentification
         var request = repeatability.identified(configuration.completed(request), model: model)
@@ -285,12 +295,25 @@ public final class ODataClient: ODataProvider {
         return try await exchange(request, model, options)
     }
 
-    private func exchange(
-        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    /// The request with its link, or those of its batch, as the ``LinkPolicy`` lets it lead.
+    private func atOwnAddress(_ request: ODataRequest) throws(TransportError) -> ODataRequest {
+        let policy = LinkPolicy(followedHosts: configuration.followedHosts)
+        var request = request
+        if let link = request.link { request.link = try policy.address(of: link, in: serviceRoot) }
+        if case .batch(var items) = request.body, items.contains(where: { $0.request.link != nil }) {
+            for index in items.indices { items[index].request = try atOwnAddress(items[index].request) }
+            request.body = .batch(items)
+        }
+        return request
+    }
+
+    private func exchange(: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
         let request = try withoutSecrets(request)
+        let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }
         let encoder = RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model))
         let (message, body) = try encoder.encode(request)
+        try requireSecrecy(message, of: credentials)
         let recorder = recorder(message)
         var id: String?
         do {
@@ -332,6 +355,12 @@ public final class ODataClient: ODataProvider {
         return request
     }
 
+    /// Refuses to send fields that may be credentials where everybody on the way can read them.
+    private func requireSecrecy(_ message: HTTPRequest, of fields: some Collection<String>) throws(TransportError) {
+        guard !fields.isEmpty, !allowsPlainHTTP, let origin = Origin(message), origin.isPlain else { return }
+        throw .plainHTTP(host: origin.description)
+    }
+
     private static func maySayWhoAsks(_ field: String) -> Bool {
         HTTPField.Name(field).map { !HTTPField.Name.harmless.contains($0) } ?? true
     }
@@ -347,7 +376,7 @@ public final class ODataClient: ODataProvider {
     ) async throws -> (HTTPResponse, ByteStream, id: String?) {
         let started = ContinuousClock.now
         var message = message
-        complete(&message)
+        try complete(&message)
         let id = message.headerFields[.requestID]
         recorder?.update { $0.requestID = id }
         // A next link may lead anywhere; tokens do not go along.
@@ -398,10 +427,11 @@ public final class ODataClient: ODataProvider {
     }
 
     /// The fields of this client and its session, where the message does not have them already.
-    private func complete(_ message: inout HTTPRequest) {
+    private func complete(_ message: inout HTTPRequest) throws(TransportError) {
         message.headerFields[.userAgent] = configuration.userAgent
         // A next link may lead anywhere; what an app adds may be a key, and does not go along.
         if serviceRoot.isSameOrigin(message) {
+            try requireSecrecy(message, of: configuration.headers.keys.filter(Self.maySayWhoAsks))
             for (name, value) in configuration.headers {
                 guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
                 message.headerFields[name] = value
@@ -427,10 +457,10 @@ public final class ODataClient: ODataProvider {
             // What is kept of an earlier answer has no token.
             message.headerFields[.cacheControl] = "no-cache"
             message.headerFields.append(contentsOf: fields)
-            complete(&message)
+            try complete(&message)
             let (response, stream) = try await transport.send(message, body: nil)
-            // Read to its end, so that the connection can be used again.
-            while try await stream.next() != nil {}
+            // A short answer is read to its end, so that its connection can be used again.
+            _ = try await stream.firstBytes(AuthenticatingTransport.pageSize)
             return response
         }
     }

@@ -15,7 +15,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     public let path: String
     /// When it ends, in seconds since 1970; `nil` for the end of the session.
     public let expires: Int64?
-    /// Whether it goes over HTTPS alone.
+    /// Whether it goes over HTTPS alone: what was set over HTTPS does, whatever the service says.
     public let isSecure: Bool
     /// Whether it is kept from scripts; noted, and without meaning here.
     public let isHTTPOnly: Bool
@@ -52,7 +52,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         } else {
             expires = attributes["expires"].flatMap { CookieDate.seconds($0) }
         }
-        isSecure = attributes["secure"] != nil
+        let saysSecure = attributes["secure"] != nil
+        isSecure = saysSecure || origin.isSecure
         isHTTPOnly = attributes["httponly"] != nil
         var named = attributes["domain"]?.lowercased() ?? ""
         if named.hasPrefix(".") { named.removeFirst() }
@@ -66,8 +67,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         let given = attributes["path"] ?? ""
         path = given.hasPrefix("/") ? given : request.cookieFolder
         // Names that promise something are held to it (RFC 6265bis, 4.1.3).
-        guard origin.isSecure || !isSecure else { return nil }
-        if name.hasPrefix("__Secure-") || name.hasPrefix("__Host-"), !isSecure { return nil }
+        guard origin.isSecure || !saysSecure else { return nil }
+        if name.hasPrefix("__Secure-") || name.hasPrefix("__Host-"), !saysSecure { return nil }
         if name.hasPrefix("__Host-"), !isHostOnly || path != "/" { return nil }
     }
 

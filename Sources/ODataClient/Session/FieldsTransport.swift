@@ -7,24 +7,28 @@ import ODataService
 public struct FieldsTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let origins: Set<Origin>
+    private let allowsPlainHTTP: Bool
     private let fields: @Sendable () async throws -> HTTPFields
 
     /// Wraps a transport.
     ///
     /// - Parameters:
     ///   - origins: whom the fields go to; they may be secrets.
+    ///   - allowsPlainHTTP: whether they may go to another machine without https.
     ///   - fields: gives them; a `Cookie` among them goes beside the request's own, others replace what is there.
     public init(
-        _ base: any HTTPTransport, origins: Set<Origin>, fields: @escaping @Sendable () async throws -> HTTPFields
+        _ base: any HTTPTransport, origins: Set<Origin>, allowsPlainHTTP: Bool = false,
+        fields: @escaping @Sendable () async throws -> HTTPFields
     ) {
         self.base = base
         self.origins = origins
+        self.allowsPlainHTTP = allowsPlainHTTP
         self.fields = fields
     }
 
     /// Sends a request with the fields.
     ///
-    /// - Throws: what the closure throws, besides what the transport throws.
+    /// - Throws: `TransportError.plainHTTP`; what the closure throws, besides what the transport throws.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -38,6 +42,9 @@ public struct FieldsTransport: HTTPTransport {
             } else {
                 message.headerFields[field.name] = field.value
             }
+        }
+        guard allowsPlainHTTP || !origin.isPlain || !message.showsMore(than: request) else {
+            throw TransportError.plainHTTP(host: origin.description)
         }
         return try await base.send(message, body: body, options: options)
     }

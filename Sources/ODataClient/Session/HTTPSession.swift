@@ -6,7 +6,7 @@ import ODataService
 /// and progress. It is a transport itself, so a client takes it in place of one.
 ///
 /// The steps, from the outside to the inside: ``TransferQueue``, the limit of time, ``RetryPolicy``, redirects,
-/// authentication, cookies, fields for intermediaries, counting and bandwidth, the connection's state, the transport.
+/// authentication, cookies, fields for intermediaries, counting and bandwidth, the connection's state, ``MinimumRate``, the transport.
 /// So a repeat, and each hop of a redirect, signs in anew and gets
 /// the cookies of the moment; waiting for a turn does not count as time; and an attempt that a challenge made void is
 /// not counted as progress.
@@ -44,6 +44,11 @@ public final class HTTPSession: HTTPTransport {
         public var bandwidth: Bandwidth
         /// Is told how connections fare; `nil` tells nobody.
         public var monitor: ConnectionMonitor?
+        /// Whether credentials and ``fields`` may go to another machine over plain http, where everybody on the way can
+        /// read them; `false` unless given. This machine (`localhost`, 127.0.0.0/8, ::1) needs no permission.
+        public var allowsPlainHTTP: Bool
+        /// The least that must come of a body that is waited for; `nil` for no limit.
+        public var minimumRate: MinimumRate?
         /// Fields for intermediaries, asked for each time a request is sent.
         public var fields: (@Sendable () async throws -> HTTPFields)?
 
@@ -53,7 +58,8 @@ public final class HTTPSession: HTTPTransport {
             redirects: RedirectingTransport.Policy = .sameOrigin, retry: RetryPolicy = RetryPolicy(),
             wholeTimeout: Duration? = nil, queue: TransferQueue = .standard(), chunkSize: ChunkSize = .standard,
             cookies: CookieJar? = CookieJar(), bandwidth: Bandwidth = Bandwidth(),
-            monitor: ConnectionMonitor? = nil, fields: (@Sendable () async throws -> HTTPFields)? = nil
+            monitor: ConnectionMonitor? = nil, allowsPlainHTTP: Bool = false,
+            minimumRate: MinimumRate? = .standard, fields: (@Sendable () async throws -> HTTPFields)? = nil
         ) {
             self.authentication = authentication
             self.furtherOrigins = furtherOrigins
@@ -65,6 +71,8 @@ public final class HTTPSession: HTTPTransport {
             self.cookies = cookies
             self.bandwidth = bandwidth
             self.monitor = monitor
+            self.allowsPlainHTTP = allowsPlainHTTP
+            self.minimumRate = minimumRate
             self.fields = fields
         }
     }
@@ -87,11 +95,17 @@ public final class HTTPSession: HTTPTransport {
         let origins = configuration.furtherOrigins.union([own])
         self.configuration = configuration
         var step: any HTTPTransport = transport
+        if let rate = configuration.minimumRate { step = PacedTransport(step, rate: rate) }
         if let monitor = configuration.monitor { step = MonitoredTransport(step, monitor: monitor) }
         step = MeasuringTransport(step, bandwidth: configuration.bandwidth, chunkSize: configuration.chunkSize)
-        if let fields = configuration.fields { step = FieldsTransport(step, origins: origins, fields: fields) }
+        if let fields = configuration.fields {
+            step = FieldsTransport(
+                step, origins: origins, allowsPlainHTTP: configuration.allowsPlainHTTP, fields: fields)
+        }
         if let jar = configuration.cookies { step = CookieTransport(step, jar: jar) }
-        step = AuthenticatingTransport(step, authentication: configuration.authentication, origins: origins)
+        step = AuthenticatingTransport(
+            step, authentication: configuration.authentication, origins: origins,
+            allowsPlainHTTP: configuration.allowsPlainHTTP)
         step = RedirectingTransport(step, policy: configuration.redirects)
         step = RetryingTransport(step, policy: configuration.retry)
         step = TimeLimitedTransport(step, limit: configuration.wholeTimeout)

@@ -13,6 +13,12 @@ extension TransportError: CodedError {
             case .timedOut: "timed-out"
             case .connectionLost: "connection-lost"
             case .truncated: "truncated"
+            case .malformed: "malformed"
+            case .tooLarge: "too-large"
+            case .tooSlow: "too-slow"
+            case .plainHTTP: "plain-http"
+            case .foreignLink: "foreign-link"
+            case .insecureLink: "insecure-link"
             }
         return ErrorCode(rawValue: "transport.\(name)")
     }
@@ -21,10 +27,13 @@ extension TransportError: CodedError {
     public var errorArguments: [String: String] {
         switch self {
         case .invalidURL(let url): ["url": url]
-        case .timedOut(let host), .proxyAuthenticationRequired(let host): ["host": host]
+        case .timedOut(let host), .proxyAuthenticationRequired(let host), .plainHTTP(let host): ["host": host]
+        case .foreignLink(let origin, let service), .insecureLink(let origin, let service):
+            ["origin": origin, "service": service]
         case .cannotConnect(let host, let reason), .untrustedCertificate(let host, let reason),
             .clientCertificateRefused(let host, let reason), .connectionLost(let host, let reason),
-            .truncated(let host, let reason):
+            .truncated(let host, let reason), .malformed(let host, let reason), .tooLarge(let host, let reason),
+            .tooSlow(let host, let reason):
             ["host": host, "reason": reason]
         }
     }
@@ -36,7 +45,9 @@ extension TransportError: CodedError {
         case .cannotConnect: .connection
         case .untrustedCertificate: .trust
         case .clientCertificateRefused, .proxyAuthenticationRequired: .credentials
-        case .timedOut, .connectionLost, .truncated: .inDoubt
+        case .timedOut, .connectionLost, .truncated, .tooSlow: .inDoubt
+        case .malformed, .tooLarge, .foreignLink, .insecureLink: .answer
+        case .plainHTTP: .trust
         }
     }
 }

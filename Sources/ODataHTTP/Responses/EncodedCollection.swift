@@ -17,6 +17,8 @@ public struct EncodedCollection: Sendable {
     /// Some bytes of the collection.
     public struct Part: Sendable {
         fileprivate var chunks: [[UInt8]] = []
+        /// How many bytes they are.
+        public fileprivate(set) var byteCount = 0
         /// Whether nothing follows.
         public fileprivate(set) var isLast = false
     }
@@ -50,13 +52,12 @@ public struct EncodedCollection: Sendable {
     /// - Throws: what the stream throws.
     public func receive(_ count: Int) async throws -> Part {
         var part = Part()
-        var received = 0
-        while received < count {
+        while part.byteCount < count {
             guard let chunk = try await stream.next() else {
                 part.isLast = true
                 break
             }
-            received += chunk.count
+            part.byteCount += chunk.count
             part.chunks.append(chunk)
         }
         return part

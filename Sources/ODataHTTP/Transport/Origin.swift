@@ -52,6 +52,23 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
                 && host.allSatisfy { $0 == "." || ("0"..."9").contains($0) })
     }
 
+    /// Whether it is this machine, so that nothing said to it is on any wire (RFC 6761, 6.3; RFC 5735, 3; RFC 4291, 2.5.3).
+    public var isLoopback: Bool { Self.isLoopback(host) }
+
+    /// Whether what is said to it can be read on the way: neither encrypted nor to this machine.
+    public var isPlain: Bool { !isSecure && !isLoopback }
+
+    /// Whether a host, without brackets, is this machine.
+    package static func isLoopback(_ host: String) -> Bool {
+        let name = host.lowercased()
+        if name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || name == "0:0:0:0:0:0:0:1" {
+            return true
+        }
+        let address = name.hasPrefix("::ffff:") ? name.dropFirst("::ffff:".count) : name[...]
+        let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
     /// The origin as it stands in a URL, without the scheme's own port.
     public var description: String {
         let name = host.contains(":") ? "[\(host)]" : host

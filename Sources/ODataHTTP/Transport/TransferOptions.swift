@@ -32,6 +32,9 @@ public struct TransferOptions: Sendable {
     public var isRepeatable: Bool?
     /// How many bytes a chunk of the response's body has at most; `nil` for what the session says.
     public var chunkSize: ChunkSize?
+    /// Whether credentials for a proxy may go to it unencrypted, unless it is on this machine; see
+    /// ``TransportError/plainHTTP(host:)``.
+    public var allowsPlainHTTP = false
     /// Notes whether the request has left.
     package var departure: Departure?
     /// Told of each step of the exchange as it happens, from any thread; it should return at once.

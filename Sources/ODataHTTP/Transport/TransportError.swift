@@ -16,14 +16,27 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case connectionLost(host: String, reason: String)
     /// The body ended early or broke the protocol.
     case truncated(host: String, reason: String)
+    /// The answer is not HTTP: something else listens at this address, or answers in between.
+    case malformed(host: String, reason: String)
+    /// The answer exceeds a limit of the client, as an attack or a faulty service does: the same request would give the
+    /// same answer.
+    case tooLarge(host: String, reason: String)
+    /// The body of the answer came more slowly than a limit of the client allows.
+    case tooSlow(host: String, reason: String)
+    /// Credentials, or header fields that may hold some, would go over plain http to another machine: nothing was sent.
+    case plainHTTP(host: String)
+    /// A link of the service leads to another origin, and not below the service root: it was not followed.
+    case foreignLink(origin: String, service: String)
+    /// A link of a service that is reached over https leads to plain http: it was not followed.
+    case insecureLink(origin: String, service: String)
 
     /// Whether the service certainly did not see the request, so that it can be sent again.
     public var isCertainlyUnsent: Bool {
         switch self {
         case .invalidURL, .cannotConnect, .untrustedCertificate, .clientCertificateRefused,
-            .proxyAuthenticationRequired:
+            .proxyAuthenticationRequired, .plainHTTP, .foreignLink, .insecureLink:
             true
-        case .timedOut, .connectionLost, .truncated: false
+        case .timedOut, .connectionLost, .truncated, .malformed, .tooLarge, .tooSlow: false
         }
     }
 
@@ -38,6 +51,15 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .timedOut(let host): "\(host) did not answer in time."
         case .connectionLost(let host, let reason): "The connection to \(host) was lost: \(reason)"
         case .truncated(let host, let reason): "The answer of \(host) is incomplete: \(reason)"
+        case .malformed(let host, let reason): "The answer of \(host) cannot be understood: \(reason)"
+        case .tooLarge(let host, let reason): "The answer of \(host) was refused: \(reason)"
+        case .tooSlow(let host, let reason): "The answer of \(host) was given up: \(reason)"
+        case .plainHTTP(let host):
+            "Credentials are not sent to \(host): without https, everybody on the way can read them."
+        case .foreignLink(let origin, let service):
+            "A link of the service at \(service) leads to \(origin), and was not followed."
+        case .insecureLink(let origin, let service):
+            "A link of the service at \(service) leads to \(origin), which is not encrypted, and was not followed."
         }
     }
 }

@@ -57,7 +57,7 @@ public struct EntityPages: AsyncSequence, Sendable {
             guard let request else { return nil }
             let page = try await service.page(request)
             let next = page.next(after: request)
-            try followed.follow(next?.link)
+            try followed.follow(next?.link, behind: page.changeCount)
             self.request = next
             return page
         }
@@ -113,7 +113,7 @@ private final class PageReader: Sendable {
                 while let current = request, await permit.next() != nil {
                     let page = try await service.page(current)
                     request = page.next(after: current)
-                    try followed.follow(request?.link)
+                    try followed.follow(request?.link, behind: page.changeCount)
                     output.yield((page, request))
                 }
                 output.finish()
@@ -143,6 +143,9 @@ private final class PageReader: Sendable {
 }
 
 extension EntityPage {
+    /// How many rows it brings, removed ones included.
+    fileprivate var changeCount: Int { entities.count + removed.count }
+
     /// The request for the page behind the one that a request gave; `nil` for the last.
     fileprivate func next(after request: ODataRequest) -> ODataRequest? {
         nextLink.map { link in

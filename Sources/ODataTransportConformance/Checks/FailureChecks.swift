@@ -5,7 +5,7 @@ import Synchronization
 
 /// The kinds of failure that callers tell apart.
 private enum FailureKind: Equatable {
-    case cannotConnect, timedOut, connectionLost, truncated, other(String), none
+    case cannotConnect, timedOut, connectionLost, truncated, malformed, other(String), none
 
     init(_ error: any Error) {
         switch error as? TransportError {
@@ -13,6 +13,7 @@ private enum FailureKind: Equatable {
         case .timedOut: self = .timedOut
         case .connectionLost: self = .connectionLost
         case .truncated: self = .truncated
+        case .malformed: self = .malformed
         default: self = .other("\(error)")
         }
     }
@@ -112,7 +113,7 @@ extension TransportCheck {
         TransportCheck("an answer that is not HTTP is an error", needs: [.sockets]) { subject in
             let peer = try await RawPeer(sends: "SSH-2.0-OpenSSH_9.2\r\n\r\n", then: .close)
             let kind = try await subject.failure(of: peer)
-            try expect(kind == .truncated || kind == .connectionLost, "the failure is \(kind)")
+            try expect(kind == .malformed || kind == .connectionLost, "the failure is \(kind)")
         },
         TransportCheck("silence is a timeout", needs: [.sockets]) { subject in
             let peer = try await RawPeer(then: .silence)

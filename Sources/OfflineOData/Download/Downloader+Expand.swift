@@ -69,9 +69,13 @@ extension Downloader {
         var seen = RowSet()
         var link: String?
         var followed = FollowedLinks()
+        var bounds = bounds(of: query)
         repeat {
             var page = try await fullPage(query, table, link: link)
-            for index in page.entities.indices { try await complete(&page.entities[index], of: table) }
+            try await bounds.addPage(rows: page.entities.count)
+            for index in page.entities.indices {
+                try await complete(&page.entities[index], of: table, in: query.name)
+            }
             // Rows of the query's own set that something leads to are its rows, too.
             let met = page.entities + page.entities.flatMap { nested($0, of: table, in: table.set) }
             for row in try await compare(met, query, table).seen { seen.insert(row) }
@@ -103,9 +107,11 @@ extension Downloader {
 
     /// Follows the links to the further pages of what is expanded, at whatever depth.
     ///
-    /// - Parameter outer: the links that led to the entity itself.
+    /// - Parameters:
+    ///   - query: the name of the defining query.
+    ///   - outer: the links that led to the entity itself.
     private func complete(
-        _ entity: inout Entity, of table: TableStorage?, behind outer: FollowedLinks = FollowedLinks()
+        _ entity: inout Entity, of table: TableStorage?, in query: String, behind outer: FollowedLinks = FollowedLinks()
     ) async throws {
         for (name, related) in entity.related {
             let target = table?.navigation[name]?.target
@@ -113,6 +119,9 @@ extension Downloader {
             switch related {
             case .many(var entities, _, var next):
                 var followed = outer
+                var limits = limits
+                limits.rows = limits.expandedRows
+                var bounds = ReadBounds(of: query, limits) { nil }
                 while let link = next {
                     try followed.follow(link)
                     var request = ODataRequest(following: link)
@@ -121,13 +130,16 @@ extension Downloader {
                         request.url = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
                     }
                     let page = try await fetch(request)
+                    try await bounds.addPage(rows: page.entities.count)
                     entities += page.entities
                     next = page.nextLink
                 }
-                for index in entities.indices { try await complete(&entities[index], of: other, behind: followed) }
+                for index in entities.indices {
+                    try await complete(&entities[index], of: other, in: query, behind: followed)
+                }
                 entity.related[name] = .many(entities)
             case .one(var one):
-                try await complete(&one, of: other, behind: outer)
+                try await complete(&one, of: other, in: query, behind: outer)
                 entity.related[name] = .one(one)
             case .none, .references: continue
             }

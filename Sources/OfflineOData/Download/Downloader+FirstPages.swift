@@ -47,13 +47,18 @@ extension Downloader {
     ///
     /// - Parameters:
     ///   - link: what led to the page.
+    ///   - bounds: how much the read may bring.
     ///   - report: told how many rows were written so far.
     func write(
-        _ page: FirstPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+        _ page: FirstPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage,
+        _ bounds: inout ReadBounds, report: (Int) -> Void
     ) async throws -> WrittenPage {
         switch page {
-        case .decoded(let page): try await write(page, behind: link, query, table, report: report)
-        case .encoded(let collection): try await write(collection, behind: link, query, table, report: report)
+        case .decoded(let page):
+            try await bounds.add(page.entities.count)
+            return try await write(page, behind: link, query, table, report: report)
+        case .encoded(let collection):
+            return try await write(collection, behind: link, query, table, &bounds, report: report)
         }
     }
 
@@ -94,12 +99,13 @@ extension Downloader {
 
     private func write(
         _ collection: EncodedCollection, behind link: String?, _ query: StoredQuery, _ table: TableStorage,
-        report: (Int) -> Void
+        _ bounds: inout ReadBounds, report: (Int) -> Void
     ) async throws -> WrittenPage {
         var written = WrittenPage()
         // The reader stays where the last part ended; it is worked with on the thread that writes.
         let reading = LockedState(collection)
         var part = try await collection.receive(Self.bytesAtOnce)
+        var bytesWithoutRow = 0
         while true {
             let (current, received, time) = (part, written.received, environment.instant.description)
             async let following = current.isLast ? nil : collection.receive(Self.bytesAtOnce)
@@ -121,6 +127,12 @@ extension Downloader {
             written.counts.append(sink.counts)
             written.received += sink.received
             report(written.received)
+            bytesWithoutRow = sink.received > 0 ? 0 : bytesWithoutRow + current.byteCount
+            guard bytesWithoutRow <= limits.bytesWithoutRow else {
+                throw OfflineError.endless(
+                    query: query.name, reason: "\(bytesWithoutRow) bytes of a page came without a row")
+            }
+            try await bounds.add(sink.received)
             if isLast {
                 written.nextLink = nextLink
                 return written

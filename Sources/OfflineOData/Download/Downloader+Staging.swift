@@ -161,14 +161,21 @@ extension Downloader {
         do {
             var link: String?
             var followed = FollowedLinks()
+            var limits = limits
+            // A service that finds rows of other keys is read in another way; see below.
+            limits.rows = DownloadLimits.uncountedRows
+            var bounds = ReadBounds(of: query.name, limits) { nil }
             repeat {
                 var request = ODataRequest(.read, url)
                 request.link = link
                 let page = try await fetch(request)
+                try await bounds.addPage(rows: page.entities.count)
                 found.formUnion(page.entities.compactMap(\.key))
                 link = page.nextLink
                 try followed.follow(link)
             } while link != nil
+        } catch OfflineError.endless {
+            return nil
         } catch let error as ODataError where Self.refusals.contains(error.status) {
             return nil
         }

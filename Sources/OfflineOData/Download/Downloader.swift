@@ -18,6 +18,8 @@ struct Downloader: Sendable {
     let parallelQueries: Int
     /// What the app states of the service.
     var service = StatedCapabilities()
+    /// How much is taken at most.
+    var limits = DownloadLimits()
     /// What is asked for in `Accept`.
     var formats = Formats()
     /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
@@ -133,6 +135,7 @@ struct Downloader: Sendable {
             try await service.supportsCount
             ? ServiceSurvey.count(DefiningQuery(query.name, query.text), remote) : nil
         if link == nil { try await startAgain(query, table) }
+        var bounds = ReadBounds(of: query.name, limits) { total }
         repeat {
             let page: FirstPage
             do {
@@ -147,13 +150,14 @@ struct Downloader: Sendable {
                 page = try await firstPage(query, table, link: nil)
             }
             let done = report.received
-            let written = try await write(page, behind: link, query, table) { received in
+            let written = try await write(page, behind: link, query, table, &bounds) { received in
                 progress.report(
                     SyncProgress(phase: .downloading, query: query.name, done: done + received, total: total))
             }
             report.add(written.counts)
             report.received += written.received
             link = written.nextLink
+            try bounds.endPage(rows: written.received)
             try followed.follow(link)
         } while link != nil
         return report
@@ -212,7 +216,14 @@ struct Downloader: Sendable {
         // Several pages are staged, so that they are applied as one.
         var followed = FollowedLinks()
         try followed.follow(link)
+        var bounds = bounds(of: query)
         while true {
+            do {
+                try await bounds.addPage(rows: page.entities.count + removed.count)
+            } catch OfflineError.endless {
+                // So many changes are no saving, and all of it has a number.
+                return try await refresh(query, table)
+            }
             try followed.follow(page.nextLink)
             try await stage(page.entities, query)
             try await stage(removed: removed, query, table)
@@ -252,9 +263,11 @@ struct Downloader: Sendable {
         var seen = RowSet()
         var link: String?
         var followed = FollowedLinks()
+        var bounds = bounds(of: query)
         var deltaLink: String?
         repeat {
             let page = try await fullPage(query, table, link: link)
+            try await bounds.addPage(rows: page.entities.count)
             let compared = try await compare(page.entities, query, table)
             for row in compared.seen { seen.insert(row) }
             try await stage(compared.differing, query)
@@ -267,6 +280,14 @@ struct Downloader: Sendable {
         try await report.add(releaseMissing(query, table, seen: seen, received: report.received))
         report.add(try await applyStage(query, table, deltaLink: kept(deltaLink, of: query)))
         return report
+    }
+
+    /// How much a read of a query may bring, whose rows the service is asked to count once there are many.
+    func bounds(of query: StoredQuery) -> ReadBounds {
+        ReadBounds(of: query.name, limits) { [service, remote] in
+            guard service.supportsCount else { return nil }
+            return try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
+        }
     }
 
     // MARK: Rows of our own
@@ -451,6 +472,9 @@ struct Downloader: Sendable {
             // The service has no batches, or does not take this one.
             return
         } catch is InvalidResponseError {
+            return
+        } catch TransportError.foreignLink, TransportError.insecureLink {
+            // The query whose link it is says so.
             return
         }
         guard case .batch(let results) = response.body else { return }

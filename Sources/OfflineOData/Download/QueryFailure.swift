@@ -19,6 +19,9 @@ struct QueryFailure: Error {
         // A value beyond what the metadata promise.
         case let error as StoredValueError: refusal = Self.refusal("InvalidValue", error.description)
         case let error as EntityError: refusal = Self.refusal("InvalidValue", error.description)
+        case OfflineError.endless: refusal = Self.refusal("EndlessAnswer", String(describing: error))
+        case let error as TransportError where error.isOfLink:
+            refusal = Self.refusal("ForeignLink", error.description)
         case OfflineError.invalidDefiningQuery:
             refusal = ODataError(status: 400, code: "InvalidDefiningQuery", message: String(describing: error))
         default: return nil
@@ -30,5 +33,15 @@ struct QueryFailure: Error {
 
     private static func refusal(_ code: String, _ message: String) -> ODataError {
         ODataError(status: 502, code: code, message: message)
+    }
+}
+
+extension TransportError {
+    /// Whether it is about a link that the service gave to the next page or to the changes.
+    fileprivate var isOfLink: Bool {
+        switch self {
+        case .foreignLink, .insecureLink: true
+        default: false
+        }
     }
 }

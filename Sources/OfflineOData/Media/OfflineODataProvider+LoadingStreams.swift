@@ -9,7 +9,7 @@ extension OfflineODataProvider {
     /// Loads the streams that queries ask for: those that are missing, those of entities that the download brought, and
     /// those that an earlier one did not come to load.
     func loadStreams(of queries: [StoredQuery], from remote: any ODataProvider) async throws {
-        let loader = StreamLoader(streams: streams, remote: remote)
+        let loader = StreamLoader(streams: streams, remote: remote, limits: options.downloadLimits)
         let mapping = mapping
         try await streams.noteDue(missingOf: queries, mapping)
         let wanted = queries.filter(\.retrievesStreams).flatMap { query in

@@ -256,7 +256,8 @@ extension OfflineODataProvider {
     ///   `TransportError`.
     @discardableResult
     public func loadStream(_ stream: ODataURL) async throws -> Bool {
-        let loader = StreamLoader(streams: streams, remote: try connection())
+        let loader = StreamLoader(
+            streams: streams, remote: try connection(), limits: options.downloadLimits)
         // The service does not know the key that an entity had here before.
         let present = try await followingAlias(ODataRequest(.read, stream))?.url ?? stream
         return try await loader.load(present, of: owner(of: present))

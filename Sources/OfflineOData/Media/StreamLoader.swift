@@ -7,6 +7,7 @@ import ODataStore
 struct StreamLoader: Sendable {
     let streams: StreamTable
     let remote: any ODataProvider
+    var limits = DownloadLimits()
 
     /// That what came of a stream before cannot be gone on with.
     private struct NoUse: Error {}
@@ -86,12 +87,29 @@ struct StreamLoader: Sendable {
                 try StreamTable.settle(owner, but: id, in: database)
             }
         }
-        let length = try await streams.append(bytes, to: id, after: offset)
+        let length = try await streams.append(bounded(bytes, url), to: id, after: offset)
         let etag = response.etag ?? (response.status == 206 ? partial?.etag : nil)
         try await streams.database.write { database in
             try StreamTable.attach(id, to: owner, length: length, etag: etag, in: database)
         }
         return true
+    }
+
+    /// The bytes, and an error behind as many as a stream may have.
+    private func bounded(_ bytes: ByteStream, _ url: ODataURL) -> ByteStream {
+        let received = LockedState(Int64(0))
+        let most = limits.streamBytes
+        return ByteStream(length: bytes.length) {
+            guard let chunk = try await bytes.next() else { return nil }
+            let total = received.withLock { total in
+                total += Int64(chunk.count)
+                return total
+            }
+            guard total <= most else {
+                throw OfflineError.endless(query: "the stream \(url)", reason: "it has more than \(most) bytes")
+            }
+            return chunk
+        }
     }
 
     private func drop(_ partial: StreamTable.Info) async throws {

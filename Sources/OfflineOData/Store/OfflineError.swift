@@ -19,6 +19,9 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case queryExists(name: String)
     /// The service refused to answer some defining queries in a download; what the others brought is in the store.
     case queriesRefused([QueryRefusal], brought: DownloadReport)
+    /// The read of a defining query, or of a stream, exceeded a limit (``DownloadLimits``) and was ended; what is in the store
+    /// stays.
+    case endless(query: String, reason: String)
     /// No defining query, or queued request, or archived request has this name or number.
     case unknown(kind: String, name: String)
     /// A queued request is on its way and cannot be taken back.
@@ -60,6 +63,7 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .queryExists(let name): "There is a defining query \(name) already."
         case .queriesRefused(let refusals, _): refusals.map(\.description).joined(separator: "\n")
+        case .endless(let query, let reason): "The download of \(query) was ended, since it has no end: \(reason)."
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
         case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
         case .inChangeSet(let name, let others):
@@ -109,6 +113,7 @@ extension OfflineError: CodedError {
             case .invalidDefiningQuery: "invalid-query"
             case .queryExists: "query-exists"
             case .queriesRefused: "query-refused"
+            case .endless: "endless"
             case .unknown: "unknown-name"
             case .alreadySent: "already-sent"
             case .inChangeSet: "in-change-set"
@@ -133,6 +138,7 @@ extension OfflineError: CodedError {
         case .noStore, .unknown: .missing
         case .queriesRefused(let refusals, _): refusals.first?.error.failureKind ?? .request
         case .busy: .transient
+        case .endless: .answer
         case .fileAccess: .device
         case .notConnected: .connection
         case .alreadySent, .keyNeeded: .inDoubt

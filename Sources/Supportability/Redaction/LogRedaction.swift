@@ -24,6 +24,9 @@ public protocol LogRedaction: Sendable {
 /// - the user part of URLs, and the values in their queries: `Orders?$filter=‹redacted›&$top=‹redacted›`;
 /// - JSON Web Tokens, private keys in PEM form, and keys as 64 hexadecimal digits.
 ///
+/// It looks for forms, and so cannot know every secret: free text of a service or a person may hold one that looks like nothing
+/// in particular. A log that leaves the hands of those whose values it may hold takes a ``KnownTextRedaction`` instead.
+///
 /// In doubt it takes out too much. It goes through a text once, in time proportional to its length, and a
 /// redacted text stays as it is when it is redacted again.
 public struct SecretRedaction: LogRedaction {
@@ -35,10 +38,14 @@ public struct SecretRedaction: LogRedaction {
         "password", "passwd", "passphrase", "passcode", "secret", "token", "authorization", "authenticate", "cookie",
         "credential", "apikey", "privatekey", "encryptionkey", "accesskey", "accountkey", "functionskey", "sharedkey",
         "subscriptionkey", "session", "signature", "jwt", "assertion",
+        // The word for password in other languages, as far as it has Latin letters without marks.
+        "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord", "adgangskode", "salasana", "heslo",
     ]
 
     /// Names that are secret only as a whole, because they are parts of harmless words.
-    private static let wholeNames: Set<String> = ["pwd", "pin", "otp", "sid", "sig", "auth", "salt", "xsrf", "csrf"]
+    private static let wholeNames: Set<String> = [
+        "pwd", "pin", "otp", "sid", "sig", "auth", "salt", "xsrf", "csrf", "pass", "pw", "psw", "mdp",
+    ]
 
     private let names: [[UInt8]]
     private let whole: Set<[UInt8]>
@@ -74,6 +81,11 @@ public struct SecretRedaction: LogRedaction {
         var redactor = TextRedactor(text, rules: self)
         return redactor.run()
     }
+
+    /// Whether the values of a name, such as that of a header field, may be secret.
+    package static func mayNameSecret(_ name: String) -> Bool { standard.isSecret(normalised(name.utf8)) }
+
+    private static let standard = SecretRedaction()
 
     /// Whether the values of a name are secret.
     func isSecret(_ name: [UInt8]) -> Bool {

@@ -115,10 +115,14 @@ struct TextRedactor {
     private func operandAfterOperator(at space: Int) -> Int? {
         let start = end(from: space) { $0 != UInt8(ascii: " ") }
         let wordEnd = end(from: start) { !Self.isLetter($0) }
-        guard wordEnd > start, Self.operators.contains(String(decoding: bytes[start..<wordEnd], as: UTF8.self)) else {
+        guard wordEnd > start else { return nil }
+        let operand = end(from: wordEnd) { $0 != UInt8(ascii: " ") }
+        // An operator that is misspelt has a literal behind it all the same.
+        let isBeforeLiteral = operand > wordEnd && operand < bytes.count && bytes[operand] == UInt8(ascii: "'")
+        guard isBeforeLiteral || Self.operators.contains(String(decoding: bytes[start..<wordEnd], as: UTF8.self)) else {
             return nil
         }
-        return end(from: wordEnd) { $0 != UInt8(ascii: " ") }
+        return operand
     }
 
     // MARK: XML

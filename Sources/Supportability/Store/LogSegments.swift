@@ -105,30 +105,43 @@ struct LogSegments {
     }
 
     /// Whether the next entry takes files away or begins a new one.
-    func mustTurn(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
-        isFull(for: line, limits) || isNewestFull(for: line, limits)
+    ///
+    /// - Parameter size: about how many bytes it has.
+    func mustTurn(for size: Int, _ limits: StoredLog.Limits) -> Bool {
+        isFull(for: size, limits) || isNewestFull(for: size, limits)
     }
 
-    private func isFull(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
-        entries >= limits.entries || bytes + line.count > limits.bytes
+    private func isFull(for size: Int, _ limits: StoredLog.Limits) -> Bool {
+        entries >= limits.entries || bytes + size > limits.bytes
     }
 
-    private func isNewestFull(for line: [UInt8], _ limits: StoredLog.Limits) -> Bool {
+    private func isNewestFull(for size: Int, _ limits: StoredLog.Limits) -> Bool {
         guard let newest = segments.last else { return true }
-        return newest.entries >= limits.dropped || newest.bytes + line.count > limits.segmentBytes
+        return newest.entries >= limits.dropped || newest.bytes + size > limits.segmentBytes
     }
 
     /// Appends an entry; drops the oldest ones first where there are too many.
-    mutating func append(_ line: [UInt8], _ limits: StoredLog.Limits) throws(StoredLogError) {
-        if isFull(for: line, limits) {
+    ///
+    /// - Parameters:
+    ///   - size: about how many bytes it has.
+    ///   - makeLine: gives the entry for the place where it will be.
+    mutating func append(
+        _ size: Int, _ limits: StoredLog.Limits, _ makeLine: (LogPosition) throws(StoredLogError) -> [UInt8]
+    ) throws(StoredLogError) {
+        if isFull(for: size, limits) {
             let entryGoal = entries >= limits.entries ? limits.entries - limits.dropped : entries
-            let byteGoal = bytes + line.count > limits.bytes ? limits.bytes - limits.segmentBytes - line.count : bytes
+            let byteGoal = bytes + size > limits.bytes ? limits.bytes - limits.segmentBytes - size : bytes
             try drop(entryGoal: entryGoal, byteGoal: byteGoal)
         }
-        if isNewestFull(for: line, limits) { try begin() }
+        if isNewestFull(for: size, limits) { try begin() }
         let file = try openCurrent()
+        let newest = segments[segments.count - 1]
+        let line = try makeLine(
+            LogPosition(
+                segment: newest.number, index: newest.entries + (newest.endsInLine ? 0 : 1),
+                previous: segments.dropLast().last?.entries))
         // What a crash has cut ends here and is one unreadable entry.
-        let text = segments[segments.count - 1].endsInLine ? line : [UInt8(ascii: "\n")] + line
+        let text = newest.endsInLine ? line : [UInt8(ascii: "\n")] + line
         try file.append(text)
         try Self.count(&segments[segments.count - 1], file)
     }
@@ -158,9 +171,9 @@ struct LogSegments {
     }
 
     /// Opens all segments for reading; they stay readable when they are dropped meanwhile.
-    func openAll() throws(StoredLogError) -> [(file: LogFile, bytes: Int)] {
-        var files: [(LogFile, Int)] = []
-        for segment in segments { files.append((try LogFile(path(segment), O_RDONLY), segment.bytes)) }
+    func openAll() throws(StoredLogError) -> [(number: UInt64, file: LogFile, bytes: Int)] {
+        var files: [(UInt64, LogFile, Int)] = []
+        for segment in segments { files.append((segment.number, try LogFile(path(segment), O_RDONLY), segment.bytes)) }
         return files
     }
 
@@ -173,15 +186,24 @@ struct LogSegments {
     }
 
     /// Rewrites every segment, each one whole or not at all, with the lines that stay.
-    mutating func rewrite(keeping stays: ([UInt8]) -> Bool) throws(StoredLogError) {
+    ///
+    /// - Parameter rewritten: gets a line without its end and its new place; gives it with its end, or `nil` if it goes.
+    mutating func rewrite(
+        _ rewritten: ([UInt8], LogPosition) throws(StoredLogError) -> [UInt8]?
+    ) throws(StoredLogError) {
+        var previous: Int?
         for segment in segments {
             let bytes = try LogFile(path(segment), O_RDONLY).read(from: 0, to: segment.bytes)
             var kept: [UInt8] = []
-            for line in bytes.split(separator: UInt8(ascii: "\n")) where stays(Array(line)) {
+            var entries = 0
+            for line in bytes.split(separator: UInt8(ascii: "\n")) {
+                let position = LogPosition(segment: segment.number, index: entries, previous: previous)
+                guard let line = try rewritten(Array(line), position) else { continue }
                 kept += line
-                kept.append(UInt8(ascii: "\n"))
+                entries += 1
             }
-            if kept.count != bytes.count { try LogFile.replace(path(segment), with: kept, in: folder) }
+            if kept != bytes { try LogFile.replace(path(segment), with: kept, in: folder) }
+            previous = entries
         }
         try scan(SegmentCounts())
     }

@@ -144,14 +144,52 @@ extension StoredLog {
 
     // MARK: Lines
 
-    func line(of record: LogRecord) throws(StoredLogError) -> [UInt8] {
+    func encoded(_ record: LogRecord) throws(StoredLogError) -> [UInt8] {
         guard let encoded = try? JSONEncoder().encode(record) else { throw .unwritable }
-        return try sealed(Array(encoded)) + [UInt8(ascii: "\n")]
+        return Array(encoded)
     }
 
-    func record(of line: [UInt8]) -> LogRecord? {
-        guard let bytes = opened(line) else { return nil }
-        return try? JSONDecoder().decode(LogRecord.self, from: Data(bytes))
+    /// About how long the line of a record will be: where it is sealed, not shorter than it gets.
+    func byteCount(sealing encoded: [UInt8]) -> Int {
+        guard sealing != nil else { return encoded.count + 1 }
+        return (encoded.count + LogPosition.byteCount + Self.sealingOverhead + 2) / 3 * 4 + 1
+    }
+
+    /// The most bytes by which sealing is believed to make a record longer.
+    private static let sealingOverhead = 64
+
+    func line(_ encoded: [UInt8], at position: LogPosition) throws(StoredLogError) -> [UInt8] {
+        try sealed(sealing == nil ? encoded : position.bytes + encoded) + [UInt8(ascii: "\n")]
+    }
+
+    /// What a line holds, and where it belongs; no record for one that is damaged.
+    func content(of line: [UInt8]) -> (record: LogRecord?, position: LogPosition?) {
+        guard let bytes = opened(line) else { return (nil, nil) }
+        let position = sealing == nil ? nil : LogPosition(bytes)
+        let encoded = position == nil ? bytes : Array(bytes.dropFirst(LogPosition.byteCount))
+        return (try? JSONDecoder().decode(LogRecord.self, from: Data(encoded)), position)
+    }
+
+    // MARK: The end
+
+    /// Notes the last line of an encrypted log in the lock file, sealed: lines that are cut off there would leave no gap.
+    func keepEnd(_ state: State) {
+        guard sealing != nil, let lock = state.lock, let newest = state.segments.segments.last else { return }
+        let end = LogPosition(segment: newest.number, index: newest.entries, previous: nil)
+        guard let sealed = try? sealed(end.bytes), sealed.count <= Int(UInt16.max) else { return }
+        let count = sealed.count
+        // Where that fails, reading says that something is not as it should be: as little is lost as is wrong.
+        try? lock.write([UInt8(count >> 8), UInt8(count & 0xFF)] + sealed, at: SegmentCounts.end)
+    }
+
+    /// The last line as it was noted; its index is the number of lines.
+    func knownEnd(_ state: State) -> LogPosition? {
+        let start = SegmentCounts.end
+        guard sealing != nil, let lock = state.lock, let count = try? lock.read(from: start, to: start + 2),
+            count.count == 2,
+            let sealed = try? lock.read(from: start + 2, to: start + 2 + Int(count[0]) << 8 + Int(count[1]))
+        else { return nil }
+        return opened(sealed).flatMap { LogPosition($0) }
     }
 
     private func sealed(_ bytes: [UInt8]) throws(StoredLogError) -> [UInt8] {

@@ -16,7 +16,9 @@ import Synchronization
 /// disk in its own time, unless ``synchronize()`` is called.
 ///
 /// At 10,000 entries the next one drops the oldest 200: the entries are in files of 200, and the oldest file goes.
-/// The files are their owner's alone (mode 0600), and encrypted when a ``LogSealing`` is given.
+/// The files are their owner's alone (mode 0600), and encrypted when a ``LogSealing`` is given. Each entry of an encrypted log is
+/// sealed with its place, so that reading notices entries that somebody has taken out, doubled or put elsewhere; an older copy of
+/// the whole folder is not noticed, nor that the oldest files are gone, as they are at every limit.
 public final class StoredLog: LogSink {
     /// How much is kept.
     public struct Limits: Hashable, Sendable {
@@ -47,6 +49,8 @@ public final class StoredLog: LogSink {
         public var records: [LogRecord]
         /// How many lines were damaged and are left out.
         public var unreadable: Int
+        /// In how many places entries of an encrypted log are missing, doubled or in another order than they were written in.
+        public var breaks = 0
     }
 
     /// How long one waits while other processes use the log, in seconds.
@@ -104,10 +108,12 @@ public final class StoredLog: LogSink {
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`, `unwritable`.
     public func append(_ record: LogRecord) throws(StoredLogError) {
-        let line = try line(of: record.bounded())
+        let encoded = try encoded(record.bounded())
+        let size = byteCount(sealing: encoded)
         try withLock { (state: inout State) throws(StoredLogError) in
-            if state.segments.mustTurn(for: line, limits) { try advance(&state) }
-            try state.segments.append(line, limits)
+            if state.segments.mustTurn(for: size, limits) { try advance(&state) }
+            try state.segments.append(size, limits) { position throws(StoredLogError) in try line(encoded, at: position) }
+            keepEnd(state)
         }
     }
 
@@ -128,17 +134,32 @@ public final class StoredLog: LogSink {
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func read(_ query: LogQuery = LogQuery()) throws(StoredLogError) -> Reading {
         // Opened under the lock, read without it: writers do not wait for readers.
-        let files = try withLock { (state: inout State) throws(StoredLogError) in try state.segments.openAll() }
+        let (files, end) = try withLock { (state: inout State) throws(StoredLogError) in
+            (try state.segments.openAll(), knownEnd(state))
+        }
         var reading = Reading(records: [], unreadable: 0)
-        for (file, size) in files {
+        var order = LogOrder()
+        for (number, file, size) in files {
             let bytes = try file.read(from: 0, to: size)
+            order.begin(number)
             for line in bytes.split(separator: UInt8(ascii: "\n")) {
-                guard let record = record(of: Array(line)) else {
+                let (record, position) = content(of: Array(line))
+                if let position {
+                    order.line(at: position)
+                } else {
+                    order.lineWithoutPosition(isOld: record != nil)
+                }
+                guard let record else {
                     reading.unreadable += 1
                     continue
                 }
                 if query.admits(record) { reading.records.append(record) }
             }
+            order.end(lines: bytes.count { $0 == UInt8(ascii: "\n") })
+        }
+        if sealing != nil {
+            order.end(end)
+            reading.breaks = order.breaks
         }
         if let newest = query.newest { reading.records = Array(reading.records.suffix(max(0, newest))) }
         return reading
@@ -150,7 +171,12 @@ public final class StoredLog: LogSink {
     public func removeRecords(lessGraveThan severity: LogSeverity) throws(StoredLogError) {
         try withLock { (state: inout State) throws(StoredLogError) in
             try advance(&state)
-            try state.segments.rewrite { line in record(of: line).map { $0.severity >= severity } ?? false }
+            try state.segments.rewrite { line, position throws(StoredLogError) in
+                guard let record = content(of: line).record, record.severity >= severity else { return nil }
+                guard sealing != nil else { return line + [UInt8(ascii: "\n")] }
+                return try self.line(try encoded(record), at: position)
+            }
+            keepEnd(state)
         }
     }
 
@@ -161,6 +187,7 @@ public final class StoredLog: LogSink {
         try withLock { (state: inout State) throws(StoredLogError) in
             try advance(&state)
             try state.segments.removeAll()
+            keepEnd(state)
         }
     }
 
@@ -169,7 +196,7 @@ public final class StoredLog: LogSink {
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func synchronize() throws(StoredLogError) {
         let files = try withLock { (state: inout State) throws(StoredLogError) in try state.segments.openAll() }
-        for (file, _) in files { try file.sync() }
+        for (_, file, _) in files { try file.sync() }
         try LogFile.syncFolder(folder)
     }
 }

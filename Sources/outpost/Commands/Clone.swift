@@ -49,6 +49,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
 
     @OptionGroup var parameters: ParameterOptions
 
+    @OptionGroup var amount: DownloadOptions
+
     @Flag(help: "Take everything, however much it is.")
     var all = false
 
@@ -90,7 +92,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let defining = try queries.map { try Self.definingQuery($0, group: group, streams: streams) }
         let values = try parameters.values
         if !dryRun { try CloneFile.requireNone(in: target) }
-        let connector = try service.connector()
+        let connector = try service.connector(amount)
         do {
             let client = try connector.client(root: url)
             let survey = try await ProgressLine.during("Asking \(url) how much there is") { _ in
@@ -149,12 +151,12 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     private static func table(_ survey: ServiceSurvey) -> Table {
         var table = Table(["Query", "Rows"])
         for part in survey.parts {
-            table.add([part.query.name.withoutControls(), part.rows.map { Terminal.number($0) } ?? "unknown"])
+            table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"])
         }
         return table
     }
 
-    private static func sum(_ survey: ServiceSurvey) -> String {
+    private static func sum(_ survey: ServiceSurvey) -> TerminalText {
         "\(Terminal.plural(survey.parts.count, "query", "queries")), \(Terminal.plural(survey.rows, "row"))"
     }
 
@@ -171,7 +173,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             queries.isEmpty
             ? Terminal.plural(survey.parts.count, "entity set")
             : Terminal.plural(survey.parts.count, "query", "queries")
-        let size = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
+        let size: TerminalText = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
         guard let answer = Terminal.confirm("This takes \(size) from \(url). Go on?") else {
             throw Failure(
                 message: "This takes \(size) from \(url).", advice: "\(takingLess), or everything with --all.")
@@ -234,12 +236,14 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     }
 
     /// What to do once there is a clone that is not complete: what the failure asks for comes first.
-    private static func advice(behind error: any Error, _ advice: String?, in target: String) -> String {
-        let kept = "What is complete is kept in \(target)"
+    private static func advice(behind error: any Error, _ advice: TerminalText?, in target: String)
+        -> TerminalText
+    {
+        let kept: TerminalText = "What is complete is kept in \(target)"
         // Others advise to run the same command again: that would find a clone already.
         let helps = error is OfflineError || error is ODataError
         guard helps, let advice else { return "\(kept); go on with: outpost pull \(target.shellQuoted)" }
-        return advice.contains("outpost pull")
+        return advice.description.contains("outpost pull")
             ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"
     }
 

@@ -37,7 +37,7 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             print(
                 json
                     ? JSONText(explanation.description.split(separator: "\n").map(String.init)).text
-                    : explanation.description)
+                    : explanation.text)
             return
         }
         let lines = try await store.reading { try await $0.explainDownloads() }.map {

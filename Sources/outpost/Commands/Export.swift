@@ -25,7 +25,8 @@ struct Export: AsyncParsableCommand, StoreCommand {
             download was cut short.
 
             Lines of CSV have the columns that the query selects, values as OData has them in text, empty text as "" \
-            and null as nothing; values that have parts are JSON.
+            and null as nothing; values that have parts are JSON. Text that begins with = + - or @ is a formula to \
+            spreadsheet programs: import it as text, or export with --guard-formulas.
 
             EXAMPLE
               outpost export shop --to backup
@@ -37,9 +38,14 @@ struct Export: AsyncParsableCommand, StoreCommand {
     @Option(help: ArgumentHelp("A new directory for the files.", valueName: "directory")) var to: String?
     @Option(help: "Only what this query finds, to the terminal.") var query: String?
     @Option(help: "json or csv.") var format = Format.json
+    @Flag(
+        name: .customLong("guard-formulas"),
+        help: "Put an apostrophe before text that a spreadsheet program would take for a formula.")
+    var guardsFormulas = false
     @Flag(help: "Report as JSON.") var json = false
 
     func validate() throws {
+        guard !guardsFormulas || format == .csv else { throw ValidationError("--guard-formulas goes with csv.") }
         guard (to == nil) != (query == nil) else { throw ValidationError("Give --to or --query.") }
     }
 
@@ -55,7 +61,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
             print(JSONText(report).text)
         } else {
             for (set, rows) in report.sorted(by: { $0.key < $1.key }) {
-                print("\(Terminal.bold(set.withoutControls())): \(Terminal.plural(rows, "row"))")
+                print("\(Terminal.bold(set)): \(Terminal.plural(rows, "row"))")
             }
         }
         try Self.requireComplete(incomplete)
@@ -69,13 +75,23 @@ struct Export: AsyncParsableCommand, StoreCommand {
             advice: "Go on with: outpost pull DIR")
     }
 
+    private static func warn(of formulas: SpreadsheetFormulas) {
+        guard formulas.unguarded > 0 else { return }
+        let count = Terminal.plural(formulas.unguarded, "text")
+        Terminal.error(
+            "\(Terminal.yellow("warning:", on: .error)) \(count) would be taken for formulas by a spreadsheet program: import "
+                + "them as text, or export with --guard-formulas.")
+    }
+
     // MARK: One query
 
     private func write(_ text: String, _ provider: OfflineODataProvider) async throws {
         let url = try ODataURL(parsing: text)
         try provider.check(url, written: text)
-        let rows = try await ExportedRows(url, format, provider)
-        _ = try await rows.write(to: RowFile(.standardOutput, name: "The output", rows.form)) { _ in }
+        let formulas = SpreadsheetFormulas(guards: guardsFormulas)
+        let rows = try await ExportedRows(url, format, provider, formulas)
+        defer { Self.warn(of: formulas) }
+        _ = try await rows.write(to: RowFile(nil, name: "The output", rows.form)) { _ in }
         let parts = try await KeptSets(provider)
         try Self.requireComplete(parts.incomplete.filter { $0 == rows.set })
     }
@@ -108,6 +124,8 @@ struct Export: AsyncParsableCommand, StoreCommand {
                 advice: "Name another directory after --to.")
         }
         let parts = try await KeptSets(provider)
+        let formulas = SpreadsheetFormulas(guards: guardsFormulas)
+        defer { Self.warn(of: formulas) }
         var (report, leftOut): ([String: Int], [String]) = ([:], [])
         for set in provider.serviceModel.container.entitySets {
             let url = ODataURL(set: set.name)
@@ -116,7 +134,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
                 leftOut.append(set.name)
                 continue
             }
-            let rows = try await ExportedRows(url, format, provider)
+            let rows = try await ExportedRows(url, format, provider, formulas)
             let path = "\(directory)/\(RowFile.name(of: set.name, format))"
             let handle = try RowFile.create(at: path)
             defer { try? handle.close() }

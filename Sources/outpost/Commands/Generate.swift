@@ -71,7 +71,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
             return
         }
         for warning in result.warnings {
-            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.description)")
         }
         tell(code, written)
     }
@@ -112,7 +112,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         guard !code.omissions.isEmpty else { return }
         print("\(Terminal.plural(code.omissions.count, "element")) left out:")
         for omission in code.omissions.prefix(Self.shownOmissions) {
-            print("  \(omission.description.withoutControls())")
+            print("  \(omission.description)")
         }
         if code.omissions.count > Self.shownOmissions { print("  … (all with --json)") }
     }

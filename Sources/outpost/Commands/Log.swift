@@ -123,15 +123,26 @@ struct Log: AsyncParsableCommand, CloneCommand {
         let formatter: any LogFormatter = json ? JSONLogFormatter() : PlainTextLogFormatter()
         if let exportFile { return try export(log, to: exportFile, query, formatter) }
         query.newest = last
-        let reading = try log.read(query)
+        var reading = try log.read(query)
+        reading.records = reading.records.map(ToolLog.redaction.redacted)
         if json {
             // One document, as every other report.
-            print("[" + reading.records.map(formatter.line).joined(separator: ",\n") + "]")
+            print(TerminalText(json: "[" + reading.records.map(formatter.line).joined(separator: ",\n") + "]"))
         } else {
             for record in reading.records { print(formatter.line(of: record)) }
         }
+        Self.warn(of: reading)
+    }
+
+    /// Says what of the log is not as it was written.
+    private static func warn(of reading: StoredLog.Reading) {
         if reading.unreadable > 0 {
             Terminal.error("\(Terminal.number(reading.unreadable)) damaged left out.")
+        }
+        if reading.breaks > 0 {
+            Terminal.error(
+                "\(Terminal.yellow("warning:", on: .error)) The log was altered in "
+                    + "\(Terminal.plural(reading.breaks, "place")): entries are missing, doubled or in another order.")
         }
     }
 }
@@ -144,8 +155,10 @@ extension Log {
         let isPacked = path.lowercased().hasSuffix(".gz")
         let name = isPacked ? String(path.dropLast(3)) : path
         let isPage = [".html", ".htm"].contains { name.lowercased().hasSuffix($0) }
+        let reading = try log.read(query)
+        defer { Self.warn(of: reading) }
         try log.export(
-            to: path, query, formatter: isPage ? LogPageFormatter(language: language ?? .preferred) : formatter,
+            reading.records.map(ToolLog.redaction.redacted), to: path, formatter: isPage ? LogPageFormatter(language: language ?? .preferred) : formatter,
             isPacked: isPacked)
     }
 }

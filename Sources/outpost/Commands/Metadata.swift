@@ -62,9 +62,9 @@ struct Metadata: AsyncParsableCommand {
                     set.navigation.joined(separator: ", "),
                 ])
             }
-            if !summary.sets.isEmpty { Terminal.write(table.rendered().withoutControls(keepingLines: true)) }
+            if !summary.sets.isEmpty { Terminal.write(table.rendered()) }
             if !summary.imports.isEmpty {
-                print("Operations: \(summary.imports.joined(separator: ", ").withoutControls())")
+                print("Operations: \(summary.imports.joined(separator: ", "))")
             }
         }
 
@@ -126,7 +126,7 @@ struct Metadata: AsyncParsableCommand {
                     property.name, Self.type(of: property), property.isNullable ? "yes" : "no", property.label ?? "",
                 ])
             }
-            Terminal.write(table.rendered().withoutControls(keepingLines: true))
+            Terminal.write(table.rendered())
         }
     }
 
@@ -164,7 +164,7 @@ struct Metadata: AsyncParsableCommand {
                 return
             }
             for warning in result.warnings {
-                print("\(Terminal.yellow("warning:")) \(warning.description.withoutControls())")
+                print("\(Terminal.yellow("warning:")) \(warning.description)")
             }
             let summary = ModelSummary(result.model)
             print(
@@ -238,14 +238,18 @@ struct Metadata: AsyncParsableCommand {
             if !json {
                 for warning in result.warnings {
                     Terminal.error(
-                        "\(Terminal.yellow("warning:", on: .error)) \(warning.description.withoutControls())")
+                        "\(Terminal.yellow("warning:", on: .error)) \(warning.description)")
                 }
                 for omission in document.omissions {
-                    Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission.withoutControls())")
+                    Terminal.error("\(Terminal.yellow("left out:", on: .error)) \(omission)")
                 }
             }
             guard let output else {
-                Terminal.write(document.bytes + [UInt8(ascii: "\n")])
+                if case .json = format {
+                    print(TerminalText(json: String(decoding: document.bytes, as: UTF8.self)))
+                } else {
+                    Terminal.write(document.bytes + [UInt8(ascii: "\n")])
+                }
                 return
             }
             try NamedFile.write(document.bytes, to: output)
@@ -290,7 +294,7 @@ struct Metadata: AsyncParsableCommand {
                     let mark = difference.isCompatible ? Terminal.green("compatible") : Terminal.red("incompatible")
                     print(
                         "\(mark)  \(difference.path) \(difference.kind.rawValue): \(difference.detail) "
-                            .withoutControls() + Terminal.dim("(\(difference.reason))"))
+                            + Terminal.dim("(\(difference.reason))"))
                 }
                 print(
                     differences.isEmpty
@@ -344,6 +348,8 @@ struct MetadataSource {
         let bytes = try await fetch(address)
         return try await CSDLReader.parse(bytes, options: options) { reference in
             guard let url = URL(string: reference.uri, relativeTo: URL(string: address)) else { return nil }
+            // No link leads from https to http.
+            guard url.scheme?.lowercased() != "http" || !address.lowercased().hasPrefix("https:") else { return nil }
             return try? await fetch(url.absoluteString)
         }
     }

@@ -66,7 +66,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         let explanation = try await provider.explain(url)
         guard json else {
-            print(explanation.description)
+            print(explanation.text)
             return
         }
         struct Report: Encodable {
@@ -86,10 +86,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
         print(JSONText(Report(tree: explanation.tree, statements: statements)).text)
     }
 
-    /// What a program would get over HTTP, byte for byte.
+    /// What a program would get over HTTP, with harmful characters escaped.
     private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
         let body = try await LocalHandler(provider).answer(url)
-        while let chunk = try await body.next() { Terminal.write(chunk) }
+        try await Terminal.write(body, isJSON: true)
         Terminal.write("\n")
     }
 
@@ -106,8 +106,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
             }
         case .value(let value, let type): print(value.cell(type: type, model: provider.model))
         case .count(let count): print(count)
-        case .raw(let bytes, _):
-            while let chunk = try await bytes.next() { Terminal.write(chunk) }
+        case .raw(let bytes, _): try await Terminal.write(bytes)
         case .references(let ids, _): for id in ids { print(id) }
         default: try await printJSON(provider, url)
         }

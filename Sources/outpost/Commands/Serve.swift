@@ -126,7 +126,7 @@ struct Serve: AsyncParsableCommand {
         // A table may have any name, and its rows come first.
         if !sets.contains("health") { configuration.health = HealthEndpoint() }
         if log {
-            configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
+            configuration.accessLog = Logger(label: "outpost.access") { TerminalLogHandler(label: $0) }
         }
         let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)

@@ -111,15 +111,15 @@ struct RequestLine: Encodable {
         target = request.failure?.target
     }
 
-    static func text(_ request: QueuedRequest) -> String {
+    static func text(_ request: QueuedRequest) -> TerminalText {
         let line = RequestLine(request)
-        var text = "#\(line.id) \(line.kind) \(line.entity)"
+        var text: TerminalText = "#\(line.id) \(line.kind) \(line.entity)"
         if request.kind == .update { text += " (\(line.changes.joined(separator: ", ")))" }
-        if let category = line.category { text += Terminal.dim(" in \(category.withoutControls())") }
+        if let category = line.category { text += Terminal.dim(" in \(category)") }
         if request.state == .sending { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
             let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
-            text += " \(Terminal.red(kind)): \(failure.message.withoutControls())"
+            text += " \(Terminal.red(kind)): \(failure.message)"
         }
         return text
     }

@@ -90,12 +90,13 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @OptionGroup var service: ServiceOptions
     @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
     @OptionGroup var parameters: ParameterOptions
+    @OptionGroup var amount: DownloadOptions
     @Flag(help: "Read the service's metadata again before, and bring the clone to what has changed in them.")
     var metadata = false
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service)
+        let connected = try await store.open(service, amount)
         let (names, rereads, connector) = (only, metadata, connected.connector)
         let values = try parameters.values
         var refresh: MetadataRefresh?
@@ -129,8 +130,8 @@ extension Pull {
     /// has failed. Beside a report as JSON it is for the person alone.
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
-        var lines = refresh.differences.map { $0.description.withoutControls() }
-        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0.withoutControls())" }
+        var lines = refresh.differences.map { TerminalText($0.description) }
+        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0)" }
         guard !lines.isEmpty else { return }
         Terminal.clearLine()
         for line in lines { Terminal.write(line + "\n", to: output) }
@@ -154,10 +155,11 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var sending: SendingOptions
     @OptionGroup var parameters: ParameterOptions
+    @OptionGroup var amount: DownloadOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service)
+        let connected = try await store.open(service, amount)
         let options = try sending.uploadOptions
         let values = try parameters.values
         let early = EarlyEnd()

@@ -229,7 +229,7 @@ struct VaultCommand: AsyncParsableCommand {
                 if json {
                     print(JSONText(Report(name: value, bytes: Data(bytes))).text)
                 } else {
-                    try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+                    Terminal.write(Array(bytes))
                 }
             } else {
                 throw Failure(

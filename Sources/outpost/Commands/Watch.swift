@@ -35,7 +35,7 @@ struct Watch: AsyncParsableCommand, StoreCommand {
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),
                 ] {
                     for entity in entities {
-                        print(json ? line(sign, entity, writer) : text(sign, entity, table))
+                        print(json ? TerminalText(json: line(sign, entity, writer)) : text(sign, entity, table))
                     }
                 }
                 // A pipe would hold the lines back; where they cannot be written, nobody looks any more.
@@ -51,7 +51,7 @@ struct Watch: AsyncParsableCommand, StoreCommand {
     private enum Sign: String {
         case inserted, updated, removed
 
-        var text: String {
+        var text: TerminalText {
             switch self {
             case .inserted: Terminal.green("+")
             case .updated: Terminal.yellow("~")
@@ -60,8 +60,9 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         }
     }
 
-    private func text(_ sign: Sign, _ entity: Entity, _ table: EntityTable) -> String {
-        sign.text + " " + table.pairs(entity).map { "\($0.0)=\($0.1)" }.joined(separator: "  ")
+    private func text(_ sign: Sign, _ entity: Entity, _ table: EntityTable) -> TerminalText {
+        let pairs: [TerminalText] = table.pairs(entity).map { "\($0.0)=\($0.1)" }
+        return "\(sign.text) \(pairs.joined(separator: "  "))"
     }
 
     private func line(_ sign: Sign, _ entity: Entity, _ writer: EntityJSON) -> String {

@@ -8,14 +8,21 @@ struct CSVColumns {
     let names: [String]
     /// Whether a row may have properties that no metadata tell of, which have columns only when they are known beforehand.
     let areOpen: Bool
+    /// Finds what spreadsheet programs take for formulas, and guards them where that is wanted.
+    let formulas: SpreadsheetFormulas
     private let writer: EntityPayloadWriter
 
     /// - Parameters:
     ///   - url: the query.
     ///   - bound: the same, resolved.
     ///   - dynamic: the names that no metadata tell of and that some row has.
+    ///   - formulas: finds formulas.
     /// - Throws: ``Failure`` for a query whose rows do not fit into columns.
-    init(_ url: ODataURL, _ bound: BoundURL, model: EntityDataModel, dynamic: [String] = []) throws {
+    init(
+        _ url: ODataURL, _ bound: BoundURL, model: EntityDataModel, dynamic: [String] = [],
+        formulas: SpreadsheetFormulas
+    ) throws {
+        self.formulas = formulas
         guard url.options.expand.isEmpty else { throw Self.hasNoColumns("what is expanded") }
         writer = EntityPayloadWriter(model: model, metadata: .none, version: .v401)
         let result = ResultShape(bound).shape
@@ -49,7 +56,7 @@ struct CSVColumns {
     }
 
     /// The first line.
-    var header: String { names.map { Self.field($0) }.joined(separator: ",") + "\n" }
+    var header: String { names.map { Self.field(formulas.guarded($0)) }.joined(separator: ",") + "\n" }
 
     /// The line of a row.
     ///
@@ -66,7 +73,9 @@ struct CSVColumns {
             let ordinal = entity.shape.ordinal(of: name)
             let type = ordinal.map { entity.shape.properties[$0].type }
             guard let value = ordinal.map({ entity.values[$0] }) ?? dynamic[name], !value.isNull else { return "" }
-            return Self.field(text(value, type))
+            let text = text(value, type)
+            if case .string = value { return Self.field(formulas.guarded(text)) }
+            return Self.field(text)
         }
         return cells.joined(separator: ",") + "\n"
     }

@@ -15,7 +15,9 @@ struct ExportedRows {
     /// How many rows are asked for at once; `nil` for all, where what is expanded would be cut into pages of its own.
     private let pageSize: Int?
 
-    init(_ url: ODataURL, _ format: Export.Format, _ provider: OfflineODataProvider) async throws {
+    init(
+        _ url: ODataURL, _ format: Export.Format, _ provider: OfflineODataProvider, _ formulas: SpreadsheetFormulas
+    ) async throws {
         self.url = url
         self.provider = provider
         pageSize = url.options.expand.isEmpty ? 1000 : nil
@@ -26,14 +28,15 @@ struct ExportedRows {
             form = .json
             return
         }
-        var columns = try CSVColumns(url, bound, model: provider.model)
+        var columns = try CSVColumns(url, bound, model: provider.model, formulas: formulas)
         if columns.areOpen {
             // The header comes first: all rows are looked at for what they have besides.
             var dynamic: Set<String> = []
             try await Self.eachPage(of: url, pageSize, provider) { entities in
                 for entity in entities { dynamic.formUnion(entity.dynamicProperties.keys) }
             }
-            columns = try CSVColumns(url, bound, model: provider.model, dynamic: dynamic.sorted())
+            columns = try CSVColumns(
+                url, bound, model: provider.model, dynamic: dynamic.sorted(), formulas: formulas)
         }
         form = .csv(columns)
     }

@@ -2,6 +2,8 @@ import Foundation
 import ODataModel
 
 /// Rows that are written to a file or the terminal in one of the formats.
+///
+/// Harmful characters are escaped in JSON, which stays the same text. Lines of CSV are as the values are, unless a person looks.
 final class RowFile {
     /// How rows are written.
     enum Form {
@@ -9,15 +11,19 @@ final class RowFile {
         case csv(CSVColumns)
     }
 
-    private let handle: FileHandle
+    /// `nil` for the output of the tool.
+    private let handle: FileHandle?
     private let name: String
     private let form: Form
     private var buffer: [UInt8] = []
     private var isBegun = false
     private var isFirst = true
+    private var pieces = HarmlessPieces(HarmlessText.json)
 
-    /// - Parameter name: what the file is called where it cannot be written.
-    init(_ handle: FileHandle, name: String, _ form: Form) {
+    /// - Parameters:
+    ///   - handle: the file; `nil` for the output of the tool.
+    ///   - name: what the file is called where it cannot be written.
+    init(_ handle: FileHandle?, name: String, _ form: Form) {
         self.handle = handle
         self.name = name
         self.form = form
@@ -78,8 +84,15 @@ final class RowFile {
     }
 
     private func flush() throws {
+        var bytes = buffer
+        if case .json = form { bytes = pieces.add(bytes) }
         do {
-            try handle.write(contentsOf: Data(buffer))
+            guard let handle else {
+                Terminal.write(bytes)
+                buffer.removeAll(keepingCapacity: true)
+                return
+            }
+            try handle.write(contentsOf: Data(bytes))
         } catch {
             throw Failure(message: "\(name) cannot be written: \(error.systemReason).")
         }

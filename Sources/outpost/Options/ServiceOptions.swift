@@ -52,6 +52,18 @@ struct ServiceOptions: ParsableArguments {
                 + "or high (bodies too).", valueName: "level"))
     var trace: TraceChoice = .none
 
+    @Option(
+        name: .customLong("follow"),
+        help: ArgumentHelp(
+            "Follow links of the service to this host too, with or without a port; credentials do not go there. May be "
+                + "repeated.", valueName: "host"))
+    var followed: [String] = []
+
+    @Flag(
+        name: .customLong("allow-plain-http"),
+        help: "Send passwords, tokens and header fields to another machine without https, where others can read them.")
+    var allowsPlainHTTP = false
+
     @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
     var trust: String?
 
@@ -63,15 +75,22 @@ struct ServiceOptions: ParsableArguments {
             throw ValidationError("--user and --token-file exclude each other.")
         }
         _ = try (headers, requestOptions)
+        for host in followed where host.isEmpty || host.contains("/") {
+            throw ValidationError("--follow takes a host, such as data.example.com or data.example.com:8443.")
+        }
     }
 
     /// Makes what connects to services with these options.
-    func connector() throws -> Connector {
+    ///
+    /// - Parameter download: How much is taken.
+    func connector(_ download: DownloadOptions? = nil) throws -> Connector {
         var configuration = NIOTransport.Configuration()
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
-        return Connector(
+        var connector = Connector(
             over: try NIOTransport(configuration: configuration), authentication: try authentication(), user: user,
             configuration: try clientConfiguration())
+        if let download { connector.limits = download.limits }
+        return connector
     }
 
     private var headers: [String: String] {
@@ -98,7 +117,7 @@ struct ServiceOptions: ParsableArguments {
     private func clientConfiguration() throws -> ODataClient.Configuration {
         var diagnostics = Diagnostics()
         if trace != .none {
-            var logger = Logger(label: "outpost", factory: { StreamLogHandler.standardError(label: $0) })
+            var logger = Logger(label: "outpost", factory: { TerminalLogHandler(label: $0) })
             logger.logLevel = .debug
             diagnostics.logger = logger
             diagnostics.traceLevel = trace.level
@@ -106,6 +125,7 @@ struct ServiceOptions: ParsableArguments {
         return ODataClient.Configuration(
             headers: try headers, options: try requestOptions,
             language: serviceLanguage, sendsLanguageOption: serviceLanguage != nil,
+            followedHosts: Set(followed), allowsPlainHTTP: allowsPlainHTTP,
             metadataCache: ignoresCache ? nil : ToolCache.metadata, diagnostics: diagnostics)
     }
 
@@ -140,6 +160,8 @@ struct Connector {
     let user: String?
     /// What goes along with every request, and what is told of it.
     let configuration: ODataClient.Configuration
+    /// How much a download takes.
+    var limits = DownloadLimits()
 
     init(
         over base: NIOTransport, authentication: Authentication, user: String?,
@@ -157,6 +179,7 @@ struct Connector {
     var storeOptions: OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.meter = meter
+        options.downloadLimits = limits
         return options
     }
 
@@ -165,7 +188,7 @@ struct Connector {
         let client = try ODataClient(
             serviceRoot: root, transport: transport, authentication: authentication, model: model,
             configuration: configuration)
-        ToolLog.connected(to: client.serviceRoot.url(for: ""), user: user)
+        if let origin = client.serviceRoot.origin { ToolLog.connected(to: origin, user: user) }
         return client
     }
 

@@ -17,9 +17,9 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Opens the store with a connection to its service.
-    func open(_ service: ServiceOptions) async throws -> ConnectedStore {
+    func open(_ service: ServiceOptions, _ download: DownloadOptions? = nil) async throws -> ConnectedStore {
         let protection = try key.protection(ofCloneIn: directory)
-        let connector = try service.connector()
+        let connector = try service.connector(download)
         let store = try await OfflineODataProvider.open(
             at: directory, protection: protection, options: connector.storeOptions
         ) { root, model in

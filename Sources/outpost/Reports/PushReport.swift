@@ -25,10 +25,10 @@ struct PushReport: Encodable {
         let errors = "outpost errors \(directory.shellQuoted)"
         guard !report.isEmpty else {
             let waiting = archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(errors)"
-            Terminal.write("Nothing to push.\(waiting)\n")
+            print("Nothing to push.\(waiting)")
             return
         }
-        var lines = report.accepted.map { "\(Terminal.green("accepted")) \(RequestLine.text($0))" }
+        var lines: [TerminalText] = report.accepted.map { "\(Terminal.green("accepted")) \(RequestLine.text($0))" }
         lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0))" }
         lines += report.failed.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
         lines += report.waiting.map { "\(Terminal.yellow("waiting"))  \(RequestLine.text($0))" }
@@ -75,7 +75,7 @@ extension Failure {
         guard !sent.failed.isEmpty else { return }
         status = .someRefused
         let count = Terminal.plural(sent.failed.count, "change")
-        let refused = "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
+        let refused: TerminalText = "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
         advice = [advice, subject.filled(refused)].compactMap { $0 }.joined(separator: "\n")
     }
 }

@@ -16,13 +16,13 @@ struct CommandSubject {
     }
 
     /// A text of ours with the directory of the clone in place of `DIR`.
-    func filled(_ text: String) -> String {
+    func filled(_ text: TerminalText) -> TerminalText {
         guard let clone else { return text }
-        return text.replacing(#/\bDIR\b/#, with: clone.shellQuoted)
+        return text.replacing(word: "DIR", with: TerminalText(clone.shellQuoted))
     }
 
     /// What helps where the service does not let somebody in.
-    var signingIn: String {
+    var signingIn: TerminalText {
         if let file = service?.tokenFile {
             return "Look at the token in \(file): it may have expired, or be one for another service."
         }

@@ -1,10 +1,16 @@
 import Foundation
 import Logging
+import ODataClient
+import ODataHTTP
+import ODataQuery
 import Secrets
 import Supportability
 import Synchronization
 
-/// What the tool itself writes down of its runs: encrypted, redacted and bounded; `outpost log` shows it.
+/// What the tool itself writes down of its runs: encrypted and bounded; `outpost log` shows it.
+///
+/// It holds which command ran, when, and how it ended, by codes and numbers. What a person typed, what a service said and what a
+/// store holds never enter it: a record of anything else keeps its place in the source and loses its words.
 ///
 /// A log that cannot be opened or written never stops a command.
 enum ToolLog {
@@ -20,8 +26,13 @@ enum ToolLog {
                 message: "There is no home folder for the log.", advice: "Name a folder of your own in XDG_STATE_HOME.")
         }
         let cipher = RecordCipher(key: try ToolFolders.key("log"), purpose: "outpost tool log")
-        return try StoredLog(
+        let log = try StoredLog(
             folder: folder, sealing: LogSealing(seal: { try cipher.seal($0) }, open: { try cipher.open($0) }))
+        // What an earlier version has written down.
+        try log.updateHeader { header in
+            header.baseURL = header.baseURL.flatMap { try? ServiceRoot($0).origin?.description }
+        }
+        return log
     }
 
     /// Begins to write down what a command does: its own records and those of the libraries, all with one
@@ -35,22 +46,57 @@ enum ToolLog {
             opened.withLock { $0 = log }
             sinks = [log]
         }
-        let pipeline = LogPipeline(threshold: threshold, sinks: sinks)
+        let pipeline = LogPipeline(threshold: threshold, redaction: redaction, sinks: sinks)
         pipeline.isEnabled = !sinks.isEmpty
         let run = UUID().uuidString.lowercased()
         let provider = Logger.MetadataProvider { [LogRecord.correlationKey: .string(run)] }
         LoggingSystem.bootstrap({ pipeline.handler(label: $0, metadataProvider: $1) }, metadataProvider: provider)
         let logger = Logger(label: "outpost." + command)
-        logger.notice("begins")
+        logger.notice("\(Event.begins)")
         return logger
     }
 
-    /// Writes down whom the tool talks to.
-    static func connected(to serviceRoot: String, user: String?) {
+    /// Writes down that a command ends without having failed, and without success.
+    static func ends(with status: ExitStatus, _ logger: Logger?) {
+        logger?.notice("\(Event.ends)", metadata: ["exit-code": "\(status.rawValue)"])
+    }
+
+    /// Writes down why a command fails, by codes alone: the words of an error may be those of a person or a service.
+    static func fails(with error: any Error, _ status: ExitStatus, _ logger: Logger?) {
+        let diagnosis = ErrorDiagnosis(error)
+        var fields: Logger.Metadata = [
+            "error-code": "\(diagnosis.code)", "error-kind": "\(diagnosis.kind.rawValue)",
+            "exit-code": "\(status.rawValue)",
+        ]
+        fields["http-status"] = diagnosis.status.map { "\($0)" }
+        fields["position"] = (error as? QueryError)?.offset.map { "\($0)" }
+        logger?.error("\(Event.fails)", metadata: fields)
+    }
+
+    /// All that a record of the tool may say.
+    private enum Event: String, CaseIterable, CustomStringConvertible {
+        case begins
+        case ends
+        case fails
+
+        var description: String { rawValue }
+    }
+
+    /// What may be in the log, and is shown of one that an earlier version has written.
+    static let redaction = KnownTextRedaction(
+        messages: Set(Event.allCases.map(\.rawValue)),
+        fields: [
+            "error-code": KnownTextRedaction.isName, "error-kind": KnownTextRedaction.isName,
+            "exit-code": KnownTextRedaction.isNumber, "http-status": KnownTextRedaction.isNumber,
+            "position": KnownTextRedaction.isNumber,
+        ])
+
+    /// Writes down whom the tool talks to: the path of a service may be a secret.
+    static func connected(to service: Origin, user: String?) {
         guard let log = opened.withLock({ $0 }) else { return }
         try? log.updateHeader {
             $0.user = user
-            $0.baseURL = serviceRoot
+            $0.baseURL = service.description
         }
     }
 }

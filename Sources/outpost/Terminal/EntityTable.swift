@@ -14,7 +14,7 @@ struct EntityTable {
         }
     }
 
-    mutating func rendered(_ entities: [Entity]) -> String {
+    mutating func rendered(_ entities: [Entity]) -> TerminalText {
         var columns: [String] = []
         var seen: Set<String> = []
         let rows = entities.map { entity in

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A command's report as JSON for scripts.
+/// A command's report as JSON for scripts. Harmful characters in it are escaped.
 struct JSONText {
-    let text: String
+    let text: TerminalText
 
     init(_ value: some Encodable) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
-        text = String(decoding: data, as: UTF8.self)
+        text = TerminalText(json: String(decoding: data, as: UTF8.self))
     }
 }

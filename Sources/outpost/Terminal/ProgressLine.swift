@@ -7,7 +7,7 @@ import Synchronization
 /// from then on: also where nothing is reported for long, so that nobody takes what is slow for stuck. Quiet where nobody looks.
 final class ProgressLine: Sendable {
     private struct State {
-        var text: String
+        var text: TerminalText
         var isFinished: Bool
     }
 
@@ -16,7 +16,7 @@ final class ProgressLine: Sendable {
     private let listening = Mutex<Task<Void, Never>?>(nil)
 
     /// Begins to show what is done.
-    init(_ text: String) {
+    init(_ text: TerminalText) {
         state = Mutex(State(text: text, isFinished: !Terminal.isInteractive(.error)))
         tick()
     }
@@ -37,14 +37,14 @@ final class ProgressLine: Sendable {
     }
 
     /// Shows a line while something is done.
-    static func during<Value>(_ text: String, _ body: (ProgressLine) async throws -> Value) async rethrows -> Value {
+    static func during<Value>(_ text: TerminalText, _ body: (ProgressLine) async throws -> Value) async rethrows -> Value {
         let line = ProgressLine(text)
         defer { line.finish() }
         return try await body(line)
     }
 
     /// Says what is done from now on.
-    func update(_ text: String) { state.withLock { $0.text = text } }
+    func update(_ text: TerminalText) { state.withLock { $0.text = text } }
 
     /// Clears the line.
     func finish() {
@@ -74,7 +74,7 @@ final class ProgressLine: Sendable {
 
 extension SyncProgress {
     /// - Parameter rows: how many are done of all queries.
-    fileprivate func text(rows: Int) -> String {
+    fileprivate func text(rows: Int) -> TerminalText {
         let what = query.map { " \($0)" } ?? ""
         let part = total.map { " (\(Terminal.number(done)) of \(Terminal.number($0)))" } ?? ""
         return "\(phase.verb)\(what): \(Terminal.number(rows))\(part)"

@@ -1,14 +1,14 @@
 import Foundation
 import ODataModel
 
-/// Rows in aligned columns, cut to the width of the terminal.
+/// Rows in aligned columns, cut to the width of the terminal. Names and cells are texts of strangers, each on one line.
 struct Table {
     private var header: [String]
     private var rows: [[String]] = []
     private var isNumeric: [Bool]
 
     init(_ header: [String]) {
-        self.header = header
+        self.header = header.map(HarmlessText.line)
         isNumeric = header.map { _ in true }
     }
 
@@ -16,11 +16,11 @@ struct Table {
         for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell.replacing(",", with: "")) == nil {
             isNumeric[column] = false
         }
-        rows.append(row)
+        rows.append(row.map(HarmlessText.line))
     }
 
     /// The text, a line per row, with a line of column names before.
-    func rendered(for output: Terminal.Output = .output) -> String {
+    func rendered(for output: Terminal.Output = .output) -> TerminalText {
         guard !header.isEmpty else { return "" }
         let width = Terminal.isInteractive(output) ? Terminal.width(of: output) : .max
         var widths = header.map { Self.columns($0) }
@@ -33,7 +33,7 @@ struct Table {
             widths[index] -= 1
         }
         var lines = [Terminal.bold(line(header, widths), on: output)]
-        for row in rows { lines.append(line(row, widths)) }
+        for row in rows { lines.append(TerminalText(line(row, widths))) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -61,7 +61,7 @@ extension ODataValue {
     func cell(type: TypeReference?, model: EntityDataModel) -> String {
         switch self {
         case .null: return ""
-        case .string(let text): return text.withoutControls()
+        case .string(let text): return HarmlessText.line(text)
         case .binary(let bytes): return "<\(bytes.count) bytes>"
         case .collection(let values):
             return values.map { $0.cell(type: type?.element, model: model) }.joined(separator: ", ")
@@ -77,19 +77,5 @@ extension ODataValue {
             let text = String(decoding: writer.bytes, as: UTF8.self)
             return text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text
         }
-    }
-}
-
-extension String {
-    /// The text with a space for each control character: what a service or a database holds is not to move the
-    /// cursor, set the title or do worse to the terminal that it is shown on.
-    func withoutControls(keepingLines: Bool = false) -> String {
-        guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
-        var result = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            let isControl = scalar.properties.generalCategory == .control && !(keepingLines && scalar == "\n")
-            result.append(isControl ? " " : scalar)
-        }
-        return String(result)
     }
 }

@@ -23,7 +23,7 @@ extension Terminal {
     ///
     /// - Returns: `nil` when nobody is there to answer.
     /// - Throws: ``Failure`` where the person ends the input instead, as by Ctrl-D.
-    static func askSecret(_ prompt: String) throws -> String? {
+    static func askSecret(_ prompt: TerminalText) throws -> String? {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         write(prompt, to: .error)
         guard tcgetattr(STDIN_FILENO, before) == 0 else { return nil }

@@ -1,7 +1,8 @@
 import Foundation
+import ODataService
 import Synchronization
 
-/// What is written to the person: colours and progress only where a person looks.
+/// What is written to the person, all of which goes through here (``TerminalText``): colours and progress only where a person looks.
 enum Terminal {
     /// One of the two places to write to.
     enum Output {
@@ -20,25 +21,64 @@ enum Terminal {
         isInteractive(output) && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    private static func styled(_ text: String, _ code: String, _ output: Output) -> String {
-        hasColours(output) ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    private static func styled(_ text: TerminalText, _ code: Int, _ output: Output) -> TerminalText {
+        hasColours(output) ? TerminalText(text, style: code) : text
     }
 
-    static func red(_ text: String, on output: Output = .output) -> String { styled(text, "31", output) }
-    static func green(_ text: String, on output: Output = .output) -> String { styled(text, "32", output) }
-    static func yellow(_ text: String, on output: Output = .output) -> String { styled(text, "33", output) }
-    static func bold(_ text: String, on output: Output = .output) -> String { styled(text, "1", output) }
-    static func dim(_ text: String, on output: Output = .output) -> String { styled(text, "2", output) }
+    static func red(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 31, output) }
+    static func green(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 32, output) }
+    static func yellow(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 33, output) }
+    static func bold(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 1, output) }
+    static func dim(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 2, output) }
+
+    @_disfavoredOverload
+    static func red(_ text: String, on output: Output = .output) -> TerminalText { red(TerminalText(text), on: output) }
+    @_disfavoredOverload
+    static func bold(_ text: String, on output: Output = .output) -> TerminalText {
+        bold(TerminalText(text), on: output)
+    }
+    @_disfavoredOverload
+    static func dim(_ text: String, on output: Output = .output) -> TerminalText { dim(TerminalText(text), on: output) }
 
     /// Writes a line to standard error.
-    static func error(_ line: String) { write(line + "\n", to: .error) }
+    static func error(_ line: TerminalText) { write(line + "\n", to: .error) }
 
-    /// Writes text as it is.
+    /// Writes a text of a stranger as a line to standard error.
+    @_disfavoredOverload
+    static func error(_ line: String) { error(TerminalText(line)) }
+
+    /// Writes a text.
+    static func write(_ text: TerminalText, to output: Output = .output) {
+        put(Array(text.description.utf8), to: output)
+    }
+
+    /// Writes a document or a value: as it is into a file or a pipe, and made harmless where a person looks.
+    @_disfavoredOverload
     static func write(_ text: String, to output: Output = .output) { write(Array(text.utf8), to: output) }
 
-    /// Writes bytes as they are.
+    /// Writes the bytes of a document or a value: as they are into a file or a pipe, and made harmless where a person looks.
     static func write(_ bytes: [UInt8], to output: Output = .output) {
-        // What `print` has kept back comes first.
+        guard isTerminal(output) else { return put(bytes, to: output) }
+        put(Array(HarmlessText.document(String(decoding: bytes, as: UTF8.self)).utf8), to: output)
+    }
+
+    /// Writes bytes that come in pieces, as ``write(_:to:)-([UInt8],_)`` does.
+    ///
+    /// - Parameter isJSON: whether they are JSON text, which is the same text when harmful characters are escaped in it.
+    static func write(_ stream: ByteStream, isJSON: Bool = false) async throws {
+        var pieces = HarmlessPieces(isJSON ? HarmlessText.json : HarmlessText.document)
+        let isHarmless = !isJSON && !isTerminal(.output)
+        while let bytes = try await stream.next() { put(isHarmless ? bytes : pieces.add(bytes), to: .output) }
+        put(pieces.end(), to: .output)
+    }
+
+    /// Whether an output is a terminal, a dumb one included.
+    static func isTerminal(_ output: Output) -> Bool { isatty(output.handle.fileDescriptor) == 1 }
+
+    /// Writes bytes that are harmless. Nothing else of the tool writes to its outputs.
+    private static func put(_ bytes: [UInt8], to output: Output) {
+        guard !bytes.isEmpty else { return }
+        // What the parser of arguments has printed comes first.
         flush()
         line.withLock { line in
             erase(&line)
@@ -66,13 +106,13 @@ enum Terminal {
     private static let line = Mutex("")
 
     /// Shows a line that tells of progress in place of the one before.
-    static func showLine(_ text: String) {
+    static func showLine(_ text: TerminalText) {
         line.withLock { line in
-            guard text != line else { return }
+            guard text.description != line else { return }
             // A line that does not fit would leave a part of itself behind.
-            let shown = text.withoutControls().prefix(max(1, width(of: .error) - 1))
+            let shown = text.description.prefix(max(1, width(of: .error) - 1))
             try? Output.error.handle.write(contentsOf: Data("\r\u{1B}[K\(shown)".utf8))
-            line = text
+            line = text.description
         }
     }
 
@@ -102,9 +142,9 @@ enum Terminal {
     /// Asks a yes-or-no question.
     ///
     /// - Returns: `nil` when nobody is there to answer.
-    static func confirm(_ question: String) -> Bool? {
+    static func confirm(_ question: TerminalText) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, isInteractive(.error) else { return nil }
-        write("\(question) [y/N] ", to: .error)
+        write(question + " [y/N] ", to: .error)
         let answer = readLine()?.lowercased() ?? ""
         return answer == "y" || answer == "yes"
     }

@@ -25,7 +25,7 @@ import Testing
             ("a=1; Domain=other.test; Path=/", "https://other.test/", false),
             ("a=1; Domain=test; Path=/", "https://www.shop.test/", false),
             ("a=1; Domain=api.www.shop.test; Path=/", "https://api.www.shop.test/", false),
-            ("a=1; Path=/; Secure", "http://www.shop.test/", false), ("a=1; Path=/", "http://www.shop.test/", true),
+            ("a=1; Path=/; Secure", "http://www.shop.test/", false), ("a=1; Path=/", "http://www.shop.test/", false),
             ("a=1; Path=/; SECURE; HttpOnly; SameSite=Lax", "https://www.shop.test/", true),
             ("a=1; Path=relative", "https://www.shop.test/a/x", true), ("=1; Path=/", "https://www.shop.test/", false),
             ("nothing", "https://www.shop.test/a/b", false), ("a=1; Path=/", "https://www.shop.test:8443/", true),
@@ -46,6 +46,15 @@ import Testing
         set(jar, "s=good; Path=/; Secure")
         set(jar, "s=bad; Path=/", from: "http://www.shop.test/")
         #expect(jar.field(for: request(.get, "https://www.shop.test/")) == "s=good")
+    }
+
+    @Test("A cookie that was set over https goes over https alone, whatever the service says of it") func secure() {
+        let jar = jar()
+        set(jar, "sess=1; Path=/", from: "https://www.shop.test/a")
+        #expect(jar.cookies.map(\.isSecure) == [true])
+        #expect(jar.field(for: request(.get, "https://www.shop.test/a")) == "sess=1")
+        #expect(jar.field(for: request(.get, "http://www.shop.test/a")) == nil)
+        #expect(jar.field(for: request(.get, "http://www.shop.test:8080/a")) == nil)
     }
 
     @Test("5.4 Longer paths come first, then older cookies; a new value keeps its place") func order() {

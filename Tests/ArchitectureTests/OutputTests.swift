@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@Suite("The outputs of the tool")
+struct OutputTests {
+    /// All that the tool shows goes through one place, which makes the texts of strangers harmless.
+    @Test("are written to in one place alone")
+    func places() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        let ways = [
+            "standardOutput", "standardError", "STDOUT_FILENO", "STDERR_FILENO", "Swift.print", "debugPrint", "dump(", "fputs",
+            "putchar", "StreamLogHandler(", "/dev/stdout", "/dev/tty",
+        ]
+        var (count, found) = (0, Set<String>())
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            count += 1
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for way in ways where text.contains(way) { found.insert("\(file.lastPathComponent): \(way)") }
+        }
+        #expect(count > 50)
+        // The handler of signals gives the terminal back as it was, with an end of a line.
+        #expect(
+            found == [
+                "Terminal.swift: standardOutput", "Terminal.swift: standardError",
+                "Terminal+Secrets.swift: STDERR_FILENO",
+            ])
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import enum outpost.HarmlessText
+@testable import struct outpost.HarmlessPieces
+@testable import struct outpost.TerminalText
+
+@Suite("Text of strangers")
+struct HarmlessTextTests {
+    @Test(
+        "is shown on one line, without controls and without what is hidden",
+        arguments: [
+            ("plain ä 東京 «»", "plain ä 東京 «»"), ("a\u{1B}[31mb", "a [31mb"), ("a\nb\tc\rd", "a b c d"),
+            ("a\u{9B}b\u{85}c\u{7F}d", "a b c d"), ("a\u{2028}b\u{2029}c", "a b c"),
+            ("\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("\u{2066}\u{2067}\u{2068}\u{2069}", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("\u{200E}\u{200F}\u{061C}", "\u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("a\u{200B}b\u{200C}c\u{200D}d\u{2060}e\u{FEFF}f\u{AD}g", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}f\u{FFFD}g"),
+            ("\u{E0041}\u{180E}\u{3164}", "\u{FFFD}\u{FFFD}\u{FFFD}"),
+        ])
+    func line(text: String, expected: String) { #expect(HarmlessText.line(text) == expected) }
+
+    @Test("keeps what scripts and emoji need", arguments: ["👩‍👩‍👧", "❤️", "می‌خواهم", "क्‍ष", "e\u{301}", "葛\u{E0100}"])
+    func scripts(text: String) { #expect(HarmlessText.line(text) == text) }
+
+    @Test("keeps its lines where it has some of the program, and its tabs where it is a document")
+    func lines() {
+        #expect(HarmlessText.lines("a\nb\tc\u{1B}d\r\ne") == "a\nb c d \ne")
+        #expect(HarmlessText.document("a\nb\tc\u{1B}d") == "a\nb\tc d")
+    }
+
+    @Test("is the same in JSON, with escapes")
+    func json() {
+        #expect(HarmlessText.json("{\n\"a\":\"b\u{202E}\u{9B}\u{7F}\u{2028}\u{E0041}é\"}") ==
+            "{\n\"a\":\"b\\u202e\\u009b\\u007f\\u2028\\udb40\\udc41é\"}")
+    }
+
+    @Test("may come in pieces that end within a character")
+    func pieces() {
+        let text = "ab\u{202E}cd é 東 😀 \u{9B} e\u{200B}"
+        let bytes = Array(text.utf8)
+        for size in 1...7 {
+            var pieces = HarmlessPieces(HarmlessText.document)
+            var result: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                result += pieces.add(Array(bytes[start..<min(start + size, bytes.count)]))
+            }
+            result += pieces.end()
+            #expect(String(decoding: result, as: UTF8.self) == HarmlessText.document(text), "\(size)")
+        }
+        var cut = HarmlessPieces(HarmlessText.document)
+        #expect(cut.add([0x61, 0xE2, 0x80]) == [0x61])
+        #expect(String(decoding: cut.end(), as: UTF8.self) == "\u{FFFD}")
+    }
+
+    @Test("is harmless wherever it is put into a text of the program, whose lines stay")
+    func interpolation() {
+        let name = "x\n\u{1B}[31m\u{202E}"
+        let text: TerminalText = "first \(name)\nsecond \(TerminalText(name)) \(1)"
+        #expect(text.description == "first x  [31m\u{FFFD}\nsecond x  [31m\u{FFFD} 1")
+        #expect(TerminalText("in DIR, DIRS and DIR.").replacing(word: "DIR", with: "d\(name)").description
+            == "in dx  [31m\u{FFFD}, DIRS and dx  [31m\u{FFFD}.")
+    }
+}
