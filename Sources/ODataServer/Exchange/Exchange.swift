@@ -8,6 +8,7 @@ import ODataService
 struct Exchange: Sendable {
     let configuration: ODataServer.Configuration
     let handler: ODataServer.IdentifiedHandler
+    let channels: OpenChannels
 
     func respond(to request: Request, _ connection: ConnectionContext) async -> Response {
         var record = AccessRecord(request: request.head, configuration: configuration)
@@ -18,7 +19,7 @@ struct Exchange: Sendable {
         if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
         let body = RequestBodyReader(
             request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
-            giveLeave: giveLeave)
+            giveLeave: giveLeave, connection.state(in: channels))
         let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
         if let answer = await ownAnswer(to: head) { return await outgoing.response(answer, record) }
         if let refusal = refusal(of: head) { return await outgoing.response(refusal, record) }
@@ -39,7 +40,20 @@ struct Exchange: Sendable {
             return await outgoing.response(refusal, record)
         }
         let stream = ByteStream(length: length) { try await body.next() }
-        return await outgoing.response(await handler(head, stream, principal), record)
+        let running = running(connection, principal)
+        return await running.perform { [head, record, handler, principal] in
+            var outgoing = outgoing
+            outgoing.running = running
+            return await outgoing.response(await handler(head, stream, principal), record)
+        }
+    }
+
+    /// The request as one that can be stopped, with its budget.
+    private func running(_ connection: ConnectionContext, _ principal: Principal?) -> RunningRequest {
+        let caller = principal.map { CallerID($0) } ?? connection.address.map { CallerID(address: $0) }
+        let running = RunningRequest(RequestBudget(configuration.requestBudget, caller: caller))
+        connection.state(in: channels)?.begin(running)
+        return running
     }
 
     /// What the server answers itself: how it is, and what scripts of other origins may do.

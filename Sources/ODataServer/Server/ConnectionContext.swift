@@ -19,6 +19,12 @@ struct ConnectionContext: RequestContext {
     /// the one that listens.
     var isStreamOfHTTP2: Bool { channel.parent?.parent != nil }
 
+    /// The state of the channel among those of the server.
+    func state(in channels: OpenChannels) -> ChannelState? { channels.state(of: channel) }
+
+    /// The address of the peer without its port.
+    var address: String? { (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress }
+
     /// The certificate that the client showed, once TLS has verified it.
     func clientCertificate() async -> NIOSSLCertificate? {
         // A stream of HTTP/2 is a channel within the one that speaks TLS.

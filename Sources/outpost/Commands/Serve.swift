@@ -82,6 +82,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
 
+    @OptionGroup var limits: LimitOptions
+
     @OptionGroup var key: KeyOptions
 
     @Flag(help: "Say where the service is as JSON.")
@@ -94,8 +96,11 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         OpenFileLimit.raise()
+        SpoolFiles.removeLeftovers()
         let source = try await source()
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
+        configuration.requestBudget = limits.budget
+        configuration.drainTime = limits.drainTime
         configuration.tls = access.tls
         configuration.authentication = try await access.authentication()
         configuration.crossOrigin = access.crossOrigin
@@ -108,6 +113,8 @@ struct Serve: AsyncParsableCommand {
         }
         let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)
+        let deadline = StopDeadline(limits.drainTime)
+        defer { withExtendedLifetime(deadline) {} }
         for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
         if json {
             print(JSONText(Report(url: running.url, entitySets: sets)).text)
