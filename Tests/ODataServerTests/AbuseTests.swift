@@ -144,8 +144,8 @@ import Testing
             )
         }
         var configuration = ODataServer.Configuration(compresses: false)
-        #expect(configuration.writeIdleTimeout == ODataServer.Configuration.defaultWriteIdleTimeout)
-        configuration.writeIdleTimeout = .seconds(4)
+        #expect(configuration.minimumTransfer == MinimumTransfer(bytes: 1024, period: .seconds(30)))
+        configuration.minimumTransfer.period = .seconds(4)
         try await withServer(configuration, handler: handler) { server in
             let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8
             let deaf = try RawConnection(port: server.port, receiveBuffer: 8192)

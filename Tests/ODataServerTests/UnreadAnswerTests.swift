@@ -75,7 +75,7 @@ import Testing
     func `a client of HTTP2 that never reads is cut off, and holds little until then`(_ stuck: Stuck) async throws {
         let certificate = try await SelfSignedCertificate()
         var configuration = ODataServer.Configuration(tls: certificate.tls, compresses: false)
-        configuration.writeIdleTimeout = .seconds(2)
+        configuration.minimumTransfer.period = .seconds(2)
         let pulled = Counter()
         let (ended, announce) = AsyncStream.makeStream(of: Void.self)
         let endless: ODataServer.IdentifiedHandler = { request, _, _ in

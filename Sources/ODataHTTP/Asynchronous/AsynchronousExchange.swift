@@ -21,8 +21,10 @@ struct AsynchronousExchange {
     let version: ODataVersion
     /// The service root as clients see it.
     let serviceRoot: ServiceRoot
-    /// Who asks: nobody else sees the answer.
-    let principal: Principal?
+    /// The principal: nobody else sees the answer.
+    let owner: CallerID?
+    /// The caller whose share the answer uses.
+    let caller: CallerID?
 
     // MARK: Beginning
 
@@ -37,13 +39,13 @@ struct AsynchronousExchange {
         _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) async -> (HTTPResponse, ByteStream) {
         // With too many under way already, the preference is not followed, as a service is free to do.
-        guard let id = await monitors.begin(for: principal, progress, work) else { return await work() }
+        guard let id = await monitors.begin(for: owner, caller, progress, work) else { return await work() }
         if let wait, wait > 0 {
             await monitors.wait(for: id, atMost: .seconds(min(wait, Self.maxWait)))
-            if case .finished(let answer, let batch) = await monitors.state(of: id, for: principal),
+            if case .finished(let answer, let batch) = await monitors.state(of: id, for: owner),
                 let whole = try? await whole(answer, batch)
             {
-                _ = await monitors.cancel(id, for: principal)
+                _ = await monitors.cancel(id, for: owner)
                 return whole
             }
         }
@@ -75,7 +77,7 @@ struct AsynchronousExchange {
         switch message.method {
         case .get, .head: return try await result(of: id, from: position, for: message)
         case .delete:
-            guard await monitors.cancel(id, for: principal) else { throw Self.gone }
+            guard await monitors.cancel(id, for: owner) else { throw Self.gone }
             var response = HTTPResponse(status: .noContent)
             response.headerFields[.odataVersion] = version.rawValue
             return (response, ByteStream([]))
@@ -89,11 +91,11 @@ struct AsynchronousExchange {
     private func result(
         of id: String, from position: Int, for message: HTTPRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
-        var state = await monitors.state(of: id, for: principal)
+        var state = await monitors.state(of: id, for: owner)
         if case .running(.some) = state {
             // Most batches are done before anybody could make use of a part of them.
             await monitors.wait(for: id, atMost: Self.interimDelay)
-            state = await monitors.state(of: id, for: principal)
+            state = await monitors.state(of: id, for: owner)
         }
         switch state {
         case .gone: throw Self.gone

@@ -14,7 +14,7 @@ actor BatchProgress {
     private var parts: [BatchResponsePart] = []
     private var known: Set<String> = []
     /// The room that all answers take together, and why they have none.
-    private let share: AnswerSpace.Share
+    nonisolated let share: AnswerSpace.Share
     private var refusal: ODataError?
 
     /// Keeps the answers to a batch; `nil` where the request is none, or one with requests that cannot be read, whose

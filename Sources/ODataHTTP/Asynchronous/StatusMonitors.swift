@@ -15,17 +15,23 @@ public actor StatusMonitors {
         public var maxCount: Int
         /// The most bytes of one answer; a larger one becomes an error.
         public var maxAnswerSize: Int
-        /// The most bytes of all answers together, those to a batch that is under way included; one that has no room
-        /// becomes an error.
+        /// The most bytes of all answers together, those to a batch that is under way included. The caller with the most
+        /// makes room for others; an answer that still has none becomes an error.
         public var maxTotalSize: Int
+        /// The most requests under way and answers kept for one caller: a principal, or an address of anonymous callers.
+        public var maxCountOfCaller: Int
+        /// The most bytes of the answers that are kept for one caller.
+        public var maxSizeOfCaller: Int
         /// How long an answer is kept after it was there.
         public var lifetime: Duration
 
         /// Makes limits.
         public init(
-            maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, maxTotalSize: Int = 256 << 20,
-            lifetime: Duration = .seconds(3600)
+            maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, maxTotalSize: Int = 512 << 20,
+            maxCountOfCaller: Int = 8, maxSizeOfCaller: Int = 256 << 20, lifetime: Duration = .seconds(3600)
         ) {
+            self.maxCountOfCaller = maxCountOfCaller
+            self.maxSizeOfCaller = maxSizeOfCaller
             self.maxCount = maxCount
             self.maxAnswerSize = maxAnswerSize
             self.maxTotalSize = maxTotalSize
@@ -49,7 +55,10 @@ public actor StatusMonitors {
     }
 
     private struct Job {
-        var owner: String?
+        /// The principal, who alone may fetch the answer.
+        var owner: CallerID?
+        /// The caller whose share the answer uses.
+        var caller: CallerID?
         var task: Task<Void, Never>?
         var answer: Answer?
         /// The room that the answer takes.
@@ -79,20 +88,22 @@ public actor StatusMonitors {
     }
 
     /// Room for an answer, none of which is taken yet.
-    nonisolated func share() -> AnswerSpace.Share { AnswerSpace.Share(of: space) }
+    nonisolated func share(of caller: CallerID?) -> AnswerSpace.Share { AnswerSpace.Share(of: space, for: caller) }
 
     /// Begins work whose answer is fetched later.
     ///
     /// - Returns: the id of its monitor, which nobody can guess; `nil` when there are too many already.
     func begin(
-        for principal: Principal? = nil, _ progress: BatchProgress? = nil,
+        for owner: CallerID? = nil, _ caller: CallerID? = nil, _ progress: BatchProgress? = nil,
         _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) -> String? {
         removeExpired()
-        guard jobs.count < limits.maxCount else { return nil }
+        guard jobs.count < limits.maxCount,
+            jobs.values.count(where: { $0.caller == caller }) < limits.maxCountOfCaller
+        else { return nil }
         let id = "\(ODataGuid.random())"
-        let share = share()
-        jobs[id] = Job(owner: principal?.name, share: share, progress: progress)
+        let share = share(of: caller)
+        jobs[id] = Job(owner: owner, caller: caller, share: share, progress: progress)
         jobs[id]?.task = Task {
             let (head, stream) = await work()
             // The answers to a batch are kept one by one already.
@@ -114,18 +125,18 @@ public actor StatusMonitors {
     }
 
     /// How a request is getting on.
-    func state(of id: String, for principal: Principal? = nil) -> State {
+    func state(of id: String, for owner: CallerID? = nil) -> State {
         removeExpired()
-        guard let job = jobs[id], job.owner == principal?.name else { return .gone }
+        guard let job = jobs[id], job.owner == owner else { return .gone }
         return job.answer.map { .finished($0, job.progress) } ?? .running(job.progress)
     }
 
     /// Ends a request, or throws its answer away.
     ///
     /// - Returns: whether there was one.
-    func cancel(_ id: String, for principal: Principal? = nil) -> Bool {
+    func cancel(_ id: String, for owner: CallerID? = nil) -> Bool {
         removeExpired()
-        guard let job = jobs[id], job.owner == principal?.name else { return false }
+        guard let job = jobs[id], job.owner == owner else { return false }
         jobs[id] = nil
         job.task?.cancel()
         for continuation in job.waiting { continuation.resume() }
@@ -136,6 +147,7 @@ public actor StatusMonitors {
         var body: [UInt8] = []
         do {
             while let chunk = try await stream.next() {
+                makeRoom(for: chunk.count, of: share.caller)
                 try share.take(chunk.count)
                 body += chunk
             }
@@ -144,6 +156,22 @@ public actor StatusMonitors {
             share.release()
             let refusal = RefusalWriter.refusal(error)
             return Answer(head: ErrorResponse.head(refusal, ResponseFormat()), body: ErrorObject.bytes(refusal))
+        }
+    }
+
+    /// Forgets answers of the callers that have most, until others have room.
+    private func makeRoom(for bytes: Int, of caller: CallerID?) {
+        while space.isFull(bytes) {
+            let sizes = space.sizes
+            guard let (greatest, size) = sizes.max(by: { $0.value < $1.value }), size > sizes[caller, default: 0] else {
+                return
+            }
+            let oldest = jobs.filter { $0.value.caller == greatest && $0.value.answer != nil }
+                .min { ($0.value.finished ?? now()) < ($1.value.finished ?? now()) }
+            guard let oldest else { return }
+            jobs[oldest.key] = nil
+            oldest.value.progress?.share.release()
+            oldest.value.share.release()
         }
     }
 

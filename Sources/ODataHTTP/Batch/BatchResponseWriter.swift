@@ -105,7 +105,7 @@ struct BatchResponseWriter {
         var bytes: [UInt8]
         var head = message
         do {
-            bytes = try await body.collect(limit: Self.maxPartSize)
+            bytes = try await body.collect(limit: min(Self.maxPartSize, batch.request.budget?.heldBytesLeft ?? .max))
         } catch {
             let refusal = error as? ODataError ?? ODataError.internalError
             let replacement = encoder.encode(refusal, format: batch.format)

@@ -28,13 +28,16 @@ public struct ODataHandler: Sendable {
         public var forwardedHosts: AcceptedHosts
         /// Where requests are kept that prefer an answer later; `nil` answers all at once.
         public var statusMonitors: StatusMonitors?
+        /// The batches that one caller may have answered at once.
+        public var batchLimits: BatchLimits
 
         /// Makes options.
         public init(
             maxBodySize: Int = RequestDecoder.defaultMaxBodySize, publicURL: String? = nil,
             trustsForwarded: Bool = false, forwardedHosts: AcceptedHosts = AcceptedHosts(),
-            statusMonitors: StatusMonitors? = StatusMonitors()
+            statusMonitors: StatusMonitors? = StatusMonitors(), batchLimits: BatchLimits = BatchLimits()
         ) {
+            self.batchLimits = batchLimits
             self.maxBodySize = maxBodySize
             self.publicURL = publicURL
             self.trustsForwarded = trustsForwarded
@@ -49,6 +52,7 @@ public struct ODataHandler: Sendable {
     private let options: Options
     private let metadata: PublishedMetadata
     private let urls = ResolvedURLs()
+    private let batches: BatchShares
 
     /// Serves at the root of whatever host the request names.
     public init(provider: any ODataProvider) {
@@ -56,6 +60,7 @@ public struct ODataHandler: Sendable {
         serviceRoot = .slash
         publicRoot = nil
         options = Options()
+        batches = BatchShares(options.batchLimits)
         metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
@@ -76,6 +81,7 @@ public struct ODataHandler: Sendable {
         if let url = options.publicURL { publicRoot = try ServiceRoot(url) }
         self.publicRoot = publicRoot
         self.options = options
+        batches = BatchShares(options.batchLimits)
         metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
@@ -126,25 +132,37 @@ public struct ODataHandler: Sendable {
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             let version = try VersionHeaders(message.headerFields).responseVersion()
             let asynchronous = options.statusMonitors.map {
-                AsynchronousExchange(monitors: $0, version: version, serviceRoot: publicRoot, principal: principal)
+                AsynchronousExchange(
+                    monitors: $0, version: version, serviceRoot: publicRoot, owner: principal.map { CallerID($0) },
+                    caller: principal.map { CallerID($0) } ?? RequestBudget.current?.caller)
             }
             if let asynchronous, let (id, position) = try Self.monitor(in: decoder.relativeURL(of: message)) {
                 return try await asynchronous.answer(message, id: id, from: position)
             }
             var incoming = try await decoder.decode(message, body: body)
-            incoming.identify(principal)
+            let caller = principal.map { CallerID($0) } ?? RequestBudget.current?.caller
+            let isAsynchronous = asynchronous != nil && incoming.request.preferences.respondAsync && !incoming.isUpload
+            incoming.identify(principal, isAsynchronous ? RequestBudget.current?.detached() : RequestBudget.current)
+            var place: BatchShares.Place?
+            if !incoming.parts.isEmpty { place = try batches.enter(incoming.request) }
             var exchange = ProviderExchange(
                 provider: provider, model: model, metadata: metadata, incoming: incoming)
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
-            if let asynchronous, preferences.respondAsync, !incoming.isUpload {
-                let progress = BatchProgress(incoming, model, share: asynchronous.monitors.share())
+            if let asynchronous, isAsynchronous {
+                let progress = BatchProgress(incoming, model, share: asynchronous.monitors.share(of: caller))
                 exchange.progress = progress
-                return await asynchronous.begin(wait: preferences.wait, progress) { [exchange] in
-                    await exchange.answer(message.headerFields)
+                return await asynchronous.begin(wait: preferences.wait, progress) { [exchange, place] in
+                    await withTaskCancellationHandler {
+                        let (response, stream) = await exchange.answer(message.headerFields)
+                        return (response, stream.holding(place))
+                    } onCancel: {
+                        exchange.incoming.request.budget?.cancel()
+                    }
                 }
             }
-            return await exchange.answer(message.headerFields)
+            let (response, stream) = await exchange.answer(message.headerFields)
+            return (response, stream.holding(place))
         } catch {
             return RefusalWriter().write(error, to: message)
         }
@@ -194,14 +212,16 @@ extension ODataHandler.Options {
 }
 
 extension IncomingRequest {
-    /// Says who asks, in the parts of a batch too.
-    fileprivate mutating func identify(_ principal: Principal?) {
-        guard let principal else { return }
+    /// Says who asks and what the request may use, in the parts of a batch too.
+    fileprivate mutating func identify(_ principal: Principal?, _ budget: RequestBudget?) {
+        guard principal != nil || budget != nil else { return }
         request.principal = principal
+        request.budget = budget
         for index in parts.indices {
             parts[index].result = parts[index].result.map { part in
                 var part = part
                 part.request.principal = principal
+                part.request.budget = budget
                 return part
             }
         }

@@ -24,6 +24,7 @@ public struct ODataV2Handler: Sendable {
     private let publicRoot: ServiceRoot?
     private let options: ODataHandler.Options
     private let models = V2Model.Cache()
+    private let batches: BatchShares
 
     /// Serves at a service root.
     ///
@@ -41,6 +42,7 @@ public struct ODataV2Handler: Sendable {
         if let url = options.publicURL { publicRoot = try ServiceRoot(url) }
         self.publicRoot = publicRoot
         self.options = options
+        batches = BatchShares(options.batchLimits)
     }
 
     /// Answers a request; whatever fails becomes an error of V2.
@@ -73,6 +75,7 @@ public struct ODataV2Handler: Sendable {
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             var request = try await decoder.decode(message, body)
             request.request.principal = principal
+            request.request.budget = RequestBudget.current
             do {
                 return try await answer(request, V2ResponseEncoder(addresses: addresses), principal)
             } catch {
@@ -101,11 +104,14 @@ public struct ODataV2Handler: Sendable {
     private func batch(
         _ request: V2Request, _ encoder: V2ResponseEncoder, _ principal: Principal?
     ) async throws -> (HTTPResponse, ByteStream) {
+        let place = try batches.enter(request.request)
         var request = request
+        let budget = request.request.budget
         for index in request.parts.indices {
             request.parts[index].result = request.parts[index].result.map { part in
                 var part = part
                 part.request.principal = principal
+                part.request.budget = budget
                 return part
             }
         }
@@ -117,7 +123,7 @@ public struct ODataV2Handler: Sendable {
         var response = HTTPResponse(status: .accepted)
         response.headerFields[.dataServiceVersion] = "2.0"
         response.headerFields[.contentType] = "multipart/mixed;boundary=\(boundary)"
-        return (response, ByteStream { try await answers.next() })
+        return (response, ByteStream { try await answers.next() }.holding(place))
     }
 
     private static func description(_ bytes: [UInt8]) -> (HTTPResponse, ByteStream) {

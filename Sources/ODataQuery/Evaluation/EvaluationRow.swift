@@ -34,6 +34,13 @@ public protocol EvaluationSource: Sendable {
     func rows(of set: String) throws -> [any EvaluationRow]
     /// The entity that a singleton is.
     func singleton(_ name: String) throws -> (any EvaluationRow)?
+    /// Called before each condition is evaluated, so that an evaluation that takes too long can be stopped by an error.
+    func checkEvaluation() throws
+}
+
+extension EvaluationSource {
+    /// Most never stop an evaluation.
+    public func checkEvaluation() throws {}
 }
 
 /// Entities with what is related to them inline.

@@ -147,6 +147,7 @@ public struct Evaluator: Sendable {
     }
 
     func isTrue(_ condition: BoundExpression, in environment: Environment) throws -> Bool {
+        try source.checkEvaluation()
         if case .boolean(true) = try value(condition, in: environment) { return true }
         return false
     }

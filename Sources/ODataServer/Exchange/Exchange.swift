@@ -8,13 +8,15 @@ import ODataService
 struct Exchange: Sendable {
     let configuration: ODataServer.Configuration
     let handler: ODataServer.IdentifiedHandler
+    private let channels: OpenChannels
     private let door: FrontDoor
 
     init(
-        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler
+        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler, channels: OpenChannels
     ) throws(ServerStartError) {
         self.configuration = configuration
         self.handler = handler
+        self.channels = channels
         door = try FrontDoor(configuration)
     }
 
@@ -27,7 +29,7 @@ struct Exchange: Sendable {
         if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
         let body = RequestBodyReader(
             request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
-            giveLeave: giveLeave)
+            giveLeave: giveLeave, connection.state(in: channels))
         let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
         if let malformed { return await outgoing.response(malformed, record) }
         if let answer = await healthAnswer(to: head) { return await outgoing.response(answer, record) }
@@ -57,9 +59,21 @@ struct Exchange: Sendable {
             return await outgoing.response(refusal, record)
         }
         let stream = ByteStream(length: length) { try await body.next() }
-        let answer = await handler(head, stream, principal)
-        if answer.0.status.code >= 400, FrontDoor.isFurtherPage(head) { record.place?.count() }
-        return await outgoing.response(answer, record)
+        let running = running(connection, principal.map { CallerID($0) } ?? CallerID(address: address))
+        return await running.perform { [head, record, handler, principal] in
+            var outgoing = outgoing
+            outgoing.running = running
+            let answer = await handler(head, stream, principal)
+            if answer.0.status.code >= 400, FrontDoor.isFurtherPage(head) { record.place?.count() }
+            return await outgoing.response(answer, record)
+        }
+    }
+
+    /// The request as one that can be stopped, with its budget.
+    private func running(_ connection: ConnectionContext, _ caller: CallerID) -> RunningRequest {
+        let running = RunningRequest(RequestBudget(configuration.requestBudget, caller: caller))
+        connection.state(in: channels)?.begin(running)
+        return running
     }
 
     /// The server's own response about its health, which load balancers ask for by any name.

@@ -10,6 +10,8 @@ struct OutgoingResponse: Sendable {
     let body: RequestBodyReader
     let connection: ConnectionContext
     let configuration: ODataServer.Configuration
+    /// The request, as soon as the handler is asked.
+    var running: RunningRequest?
 
     /// A response without asking the handler.
     func response(_ refusal: Refusal, _ record: AccessRecord) async -> Response {
@@ -71,7 +73,8 @@ struct OutgoingResponse: Sendable {
     ) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
-        let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) { [connection] writer in
+        let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) {
+            [connection, running] writer in
             var bytes = 0
             let gate = await connection.writeGate()
             do {
@@ -80,7 +83,7 @@ struct OutgoingResponse: Sendable {
                     let chunk: [UInt8]
                     if let first = chunks.popFirst() {
                         chunk = first
-                    } else if let next = try await stream.next() {
+                    } else if let next = try await running.next(of: stream) {
                         chunk = next
                     } else {
                         break
@@ -123,5 +126,13 @@ struct OutgoingResponse: Sendable {
         var message = message
         if unread.endsConnection { message.headerFields[.connection] = "close" }
         return (message, unread)
+    }
+}
+
+extension RunningRequest? {
+    /// The next chunk of a response, unless the request is stopped.
+    fileprivate func next(of stream: ByteStream) async throws -> [UInt8]? {
+        guard let self else { return try await stream.next() }
+        return try await self.perform { try await stream.next() }
     }
 }

@@ -24,6 +24,8 @@ final class RequestBodyReader: @unchecked Sendable {
     /// Tells a client to send its body, where it waits for that.
     private var giveLeave: (@Sendable () -> Void)?
     private let state: Mutex<State>
+    /// Tells the channel when bytes are awaited.
+    private let channel: ChannelState?
 
     /// Reads a body.
     ///
@@ -32,14 +34,16 @@ final class RequestBodyReader: @unchecked Sendable {
     ///   - announced: its length, where the request says it.
     ///   - limit: the most bytes that a handler gets.
     ///   - giveLeave: tells the client to send, where it waits for that (RFC 9110, 10.1.1).
+    ///   - channel: notices a client that hardly sends anything.
     init(
         _ iterator: RequestBody.AsyncIterator, announced: Int64?, limit: Int64,
-        giveLeave: (@Sendable () -> Void)? = nil
+        giveLeave: (@Sendable () -> Void)? = nil, _ channel: ChannelState? = nil
     ) {
         self.iterator = iterator
         self.announced = announced
         self.limit = limit
         self.giveLeave = giveLeave
+        self.channel = channel
         state = Mutex(State(isAtEnd: announced == 0))
     }
 
@@ -82,6 +86,8 @@ final class RequestBodyReader: @unchecked Sendable {
 
     private func advance() async throws -> ByteBuffer? {
         guard !isAtEnd else { return nil }
+        channel?.awaitsBody = true
+        defer { channel?.awaitsBody = false }
         let next: ByteBuffer?
         do {
             next = try await iterator.next()
@@ -89,6 +95,10 @@ final class RequestBodyReader: @unchecked Sendable {
             throw ODataError(
                 status: 400, code: "InvalidBody",
                 message: "The body is not framed as HTTP has it: a chunk has no length.")
+        } catch is SlowRequestBody {
+            throw ODataError(
+                status: 408, code: "RequestTimeout",
+                message: "The body of the request comes too slowly. Send it again over a better connection.")
         }
         guard let buffer = next else {
             state.withLock { $0.isAtEnd = true }

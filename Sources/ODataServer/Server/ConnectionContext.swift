@@ -25,6 +25,9 @@ struct ConnectionContext: RequestContext {
         return ClientAddress.counted(isStreamOfHTTP2 ? channel.parent?.remoteAddress : channel.remoteAddress)
     }
 
+    /// The state of the channel among those of the server.
+    func state(in channels: OpenChannels) -> ChannelState? { channels.state(of: channel) }
+
     /// The certificate that the client showed, once TLS has verified it.
     func clientCertificate() async -> NIOSSLCertificate? {
         // A stream of HTTP/2 is a channel within the one that speaks TLS.

@@ -6,6 +6,7 @@ import Metrics
 import NIOCore
 import NIOSSL
 import ODataHTTP
+import ODataService
 
 extension ODataServer {
     /// Address, trust and limits of a server.
@@ -56,17 +57,20 @@ extension ODataServer {
         public var metricsFactory: (any MetricsFactory)?
         /// How long a connection may be silent, and how long it may take to send the head of a request.
         public var idleTimeout: Duration
-        /// How long a client may take nothing of an answer that is being sent, ``defaultWriteIdleTimeout`` by default; its
-        /// connection, or stream of HTTP/2, is closed then. A client that reads, however slowly, is not cut: on a stream
-        /// of HTTP/2, whose flow is the client's to control, it has to take 64 KB in this time.
-        public var writeIdleTimeout: Duration
+        /// The least that a client has to move while the server waits for it; 1 KB in 30 s by default.
+        public var minimumTransfer: MinimumTransfer
+        /// The resources of each request; ``ODataService/RequestBudget/Limits/served`` by default.
+        public var requestBudget: RequestBudget.Limits
+        /// How long requests may go on when the server is told to stop; ``defaultDrainTime`` by default. After seven tenths
+        /// of it they are cancelled, and then their connections are closed.
+        public var drainTime: Duration
         /// How long a client may take to agree on TLS.
         public var handshakeTimeout: Duration
         /// What the `Server` header says; absent when `nil`.
         public var serverName: String?
 
-        /// Two minutes.
-        public static let defaultWriteIdleTimeout = Duration.seconds(120)
+        /// Ten seconds.
+        public static let defaultDrainTime = Duration.seconds(10)
 
         /// Makes a configuration.
         public init(
@@ -98,7 +102,9 @@ extension ODataServer {
             self.accessLog = accessLog
             self.logsQueries = logsQueries
             self.idleTimeout = idleTimeout
-            writeIdleTimeout = Self.defaultWriteIdleTimeout
+            minimumTransfer = MinimumTransfer()
+            requestBudget = .served
+            drainTime = Self.defaultDrainTime
             self.handshakeTimeout = handshakeTimeout
             self.serverName = serverName
         }
@@ -117,14 +123,15 @@ extension ODataServer {
             return leading.hasSuffix("/") ? leading : leading + "/"
         }
 
-        func serverBuilder() throws(ServerStartError) -> HTTPServerBuilder {
+        func serverBuilder(_ channels: OpenChannels) throws(ServerStartError) -> HTTPServerBuilder {
             let (seconds, _) = idleTimeout.components
             // Far enough above the limits that what exceeds those is still read and refused in words.
             let size = 2 * (limits.maxFieldsSize + limits.maxURLLength)
-            let writeIdle = TimeAmount(writeIdleTimeout)
+            let minimumTransfer = minimumTransfer
             let isSecure = tls != nil
             let http1 = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [WriteDeadline(after: writeIdle), RequestTargetsPlace(isSecure: isSecure)],
+                additionalChannelHandlers: CallerWatch.handlers(channels, minimumTransfer)
+                    + [RequestTargetsPlace(isSecure: isSecure)],
                 idleTimeout: .seconds(min(seconds, 86_400 * 365)),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))

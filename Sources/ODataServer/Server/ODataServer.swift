@@ -46,7 +46,8 @@ public struct ODataServer: Sendable {
     /// - Returns: the running server, which already accepts connections.
     /// - Throws: ``ServerStartError`` when the address is taken or a certificate cannot be read.
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
-        let exchange = try Exchange(configuration: configuration, handler: handler)
+        let channels = OpenChannels()
+        let exchange = try Exchange(configuration: configuration, handler: handler, channels: channels)
         let responder = CallbackResponder<ConnectionContext> { request, context in
             await exchange.respond(to: request, context)
         }
@@ -54,7 +55,7 @@ public struct ODataServer: Sendable {
         // Hummingbird's own messages would only repeat what the access log says.
         let quiet = Logger(label: "outpost.server", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
-            responder: responder, server: try configuration.serverBuilder(),
+            responder: responder, server: try configuration.serverBuilder(channels),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: configuration.serverName, backlog: Self.backlog),
@@ -64,7 +65,8 @@ public struct ODataServer: Sendable {
             }, logger: quiet)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [application], gracefulShutdownSignals: stoppingOnSignals ? [.sigint, .sigterm] : [],
+                services: [DrainedService(base: application, channels: channels, drainTime: configuration.drainTime)],
+                gracefulShutdownSignals: stoppingOnSignals ? [.sigint, .sigterm] : [],
                 logger: quiet))
         let task = Task {
             defer { announce.finish() }
@@ -117,7 +119,8 @@ public final class RunningServer: Sendable {
         url = "\(scheme)://\(authority):\(port)\(configuration.normalizedPrefix)"
     }
 
-    /// Stops: no new connection is accepted, requests under way finish, idle connections are closed.
+    /// Stops: no new connection is accepted, requests under way finish, idle connections are closed. Requests that go on
+    /// for most of the drain time are cancelled (``ODataServer/Configuration/drainTime``).
     public func stop() async {
         await group.triggerGracefulShutdown()
         _ = await task.result

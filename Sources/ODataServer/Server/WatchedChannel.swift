@@ -65,6 +65,7 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
             if let http2 = try? pipeline.handler(type: NIOHTTP2Handler.self) {
                 do {
                     try pipeline.addHandler(MalformedStreams(), position: .after(http2))
+                    try pipeline.addHandler(ClosedInput(), position: .after(http2))
                 } catch {
                     context.fireErrorCaught(error)
                 }

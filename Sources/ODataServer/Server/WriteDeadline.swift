@@ -1,39 +1,42 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection, or a stream of HTTP/2, whose client takes nothing of its answer for a while.
+/// Closes a connection, or a stream of HTTP/2, whose client takes less of its response than the minimum.
 ///
-/// Such a client holds a chunk of the answer, whatever the handler keeps for it, and a graceful stop of the server. Any
-/// progress begins the time anew, so that a client that reads slowly is never cut: a write that is done, and on Linux
-/// each byte that the client's system has acknowledged, since a slow client may need long for the many bytes between
-/// two writes.
+/// Such a client holds a chunk of the response, the memory that the handler keeps for it, and a graceful stop of the
+/// server. On Linux each byte counts that the client's system has acknowledged, since a slow client may need long for the
+/// many bytes between two writes. Elsewhere, and on streams of HTTP/2, the bytes of the writes count that are done.
 final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
     /// The most bytes of one write on a stream of HTTP/2, where only a write that is done tells of progress.
-    static let sliceSize = 64 << 10
-    /// How often in its time a client is looked at.
+    static let sliceSize = 16 << 10
+    /// How often in its period a client is looked at.
     private static let looks: Int64 = 4
 
     /// What the response that is streamed waits at.
     let gate = WriteGate()
-    private let timeout: TimeAmount
+    private let minimum: MinimumTransfer
+    private let period: TimeAmount
     private var pending = 0
-    private var progress = Progress()
-    private var lastProgress = Progress()
-    private var progressAt = NIODeadline.now()
+    /// Whether bytes are on their way that the client has to take.
+    var isWaiting: Bool { pending > 0 }
+    /// The bytes of writes that are done.
+    private var written: UInt64 = 0
+    /// The bytes that the other system has acknowledged; 0 where nobody tells.
+    private var acknowledged: UInt64 = 0
+    private var takenBefore: UInt64 = 0
+    private var periodStart = NIODeadline.now()
     private var next: Scheduled<Void>?
 
-    /// What grows while a client takes its answer.
-    private struct Progress: Equatable {
-        /// Writes that are done.
-        var writes = 0
-        /// Bytes that the other system has acknowledged.
-        var acknowledged: UInt64 = 0
-    }
+    /// The bytes that the client has taken, as far as that is known.
+    private var taken: UInt64 { acknowledged > 0 ? acknowledged : written }
 
-    init(after timeout: TimeAmount) { self.timeout = timeout }
+    init(_ minimum: MinimumTransfer) {
+        self.minimum = minimum
+        period = TimeAmount(minimum.period)
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .body(var buffer) = unwrapOutboundIn(data) else { return watch(data, 0, promise, context) }
@@ -49,12 +52,12 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     private func watch(
         _ data: NIOAny, _ bytes: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) {
-        if pending == 0 { progressAt = .now() }
+        if pending == 0 { periodStart = .now() }
         pending += 1
         let done = promise ?? context.eventLoop.makePromise()
         done.futureResult.assumeIsolated().whenComplete { _ in
             self.pending -= 1
-            self.progress.writes += 1
+            self.written += UInt64(bytes)
             if bytes > 0 { self.gate.leave(bytes) }
         }
         context.write(data, promise: done)
@@ -69,7 +72,7 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     }
 
     private func lookLater(_ context: ChannelHandlerContext) {
-        let interval = TimeAmount.nanoseconds(max(1, timeout.nanoseconds / Self.looks))
+        let interval = TimeAmount.nanoseconds(max(1, period.nanoseconds / Self.looks))
         next = context.eventLoop.assumeIsolated().scheduleTask(in: interval) { self.look(context) }
     }
 
@@ -77,16 +80,18 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
         next = nil
         guard pending > 0 else { return }
         acknowledgedBytes(context).assumeIsolated().whenComplete { result in
-            if case .success(let bytes) = result { self.progress.acknowledged = bytes }
+            if case .success(let bytes) = result { self.acknowledged = bytes }
             self.judge(context)
         }
     }
 
     private func judge(_ context: ChannelHandlerContext) {
         guard pending > 0, context.channel.isActive else { return }
-        if progress != lastProgress { progressAt = .now() }
-        lastProgress = progress
-        guard .now() - progressAt >= timeout else { return lookLater(context) }
+        if taken >= takenBefore + UInt64(minimum.bytes) {
+            takenBefore = taken
+            periodStart = .now()
+        }
+        guard .now() - periodStart >= period else { return lookLater(context) }
         // Where the connection itself takes nothing more, its streams have nobody to tell that they end.
         if let parent = context.channel.parent, parent.parent != nil, !parent.isWritable { parent.close(promise: nil) }
         context.close(promise: nil)

@@ -48,6 +48,8 @@ public struct ODataRequest: Sendable {
     public var isolation: Isolation?
     /// Who asks, where the way here has found out; `nil` for nobody known.
     public var principal: Principal?
+    /// The resources that the request may use; `nil` for the requests of an app, which have no limit but depth.
+    public var budget: RequestBudget?
     /// Is told of the answers to a batch while others are still under way; a provider need not tell.
     public var batchObserver: BatchObserver?
     /// Is told when the request fails before its first byte has left, so that it certainly did not act; a provider need not

@@ -53,7 +53,7 @@ extension StoreReader {
         }
         query.skipToken = nil
         let wanted = query
-        return try await reading(reader) { database in
+        return try await reading(reader, nil) { database in
             let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), database)
             var isCount = false
             if case .count = url.resource.target { isCount = true }

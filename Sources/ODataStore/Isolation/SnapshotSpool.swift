@@ -4,25 +4,30 @@ import ODataModel
 import ODataQuery
 import ODataService
 import Secrets
+import Synchronization
 
 /// Results that are kept as they were when their first page was read: `OData-Isolation: snapshot`
 /// (OData Protocol 4.01, 8.2.6).
 ///
 /// A result is read whole in one transaction and written, row by row, to an encrypted file of its own whose key is
 /// known to this process alone; its pages are then read from there. Nothing stays open on the store meanwhile. A
-/// snapshot that nobody has read for a while is removed, as is the one that was read longest ago where there are too many,
-/// and its links are refused with 410. One whose first page is all of it is not kept.
-actor SnapshotSpool {
-    /// How many results are kept; each takes five file descriptors.
-    static let capacity = 64
+/// snapshot that nobody has read for a while is removed, as is the one of the same caller that was read longest ago when
+/// the caller has too many (``SnapshotLimits``). Its links are refused with 410. One whose first page is all of it is not
+/// kept.
+final class SnapshotSpool: Sendable {
     private static let mark = "s~"
 
     private let options: StoreService.Options
-    private var snapshots: [String: Snapshot] = [:]
+    private let shelf: SnapshotShelf<Snapshot>
     /// Removes what is forgotten while nobody asks for anything.
-    private var cleaner: Task<Void, Never>?
+    private let cleaner = Mutex<Task<Void, Never>?>(nil)
 
-    init(options: StoreService.Options) { self.options = options }
+    init(options: StoreService.Options) {
+        self.options = options
+        shelf = SnapshotShelf(options.snapshotLimits)
+    }
+
+    deinit { cleaner.withLock { $0?.cancel() } }
 
     /// One result.
     private struct Snapshot {
@@ -32,7 +37,6 @@ actor SnapshotSpool {
         let prefix: String
         let contentType: String
         let count: Int
-        var lastUsed: Int64
     }
 
     // MARK: First page
@@ -46,19 +50,28 @@ actor SnapshotSpool {
         let format = request.format ?? ResponseFormat()
         let renderer = JSONRowRenderer(
             model: reader.mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
+        let owner = CallerID(of: request)
+        let bytes = Atomic<Int>(0)
+        try shelf.begin(owner)
+        defer { shelf.finish(bytes.load(ordering: .relaxed), owner) }
         let file = try SnapshotFile()
         let segments = bound.resource.steps
         let now = options.now()
-        let (count, total) = try await StoreReader.translating {
-            try await database.read { database -> (Int, Int64?) in
-                let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
-                let total = query.count ? try StoreReader.count(compiled, database) : nil
-                // The rows are written as those of a page that is not kept.
-                let piece = PageWriter.Piece(
-                    run: try PageRun(compiled, after: nil, pageSize: nil), mapping: reader.mapping,
-                    options: compilerOptions, paging: ExpandPaging(), renderer: renderer)
-                return (try file.spool(piece, database), total)
+        let budget = request.budget
+        let (count, total) = try await reader.reading(database, budget) { [shelf] database -> (Int, Int64?) in
+            let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
+            let total = query.count ? try StoreReader.count(compiled, database) : nil
+            var paging = ExpandPaging()
+            paging.budget = budget
+            // The rows are written as those of a page that is not kept.
+            let piece = PageWriter.Piece(
+                run: try PageRun(compiled, after: nil, pageSize: nil, budget: budget), mapping: reader.mapping,
+                options: compilerOptions, paging: paging, renderer: renderer, marksRows: true)
+            let count = try file.spool(piece, database) { size in
+                bytes.wrappingAdd(size, ordering: .relaxed)
+                try shelf.grow(size, owner)
             }
+            return (count, total)
         }
         let id =
             String(UInt64.random(in: .min ... .max), radix: 36)
@@ -66,22 +79,23 @@ actor SnapshotSpool {
         let snapshot = Snapshot(
             file: file, principal: request.principal,
             head: reader.head(query, segments, bound.resource.target, request, renderer, total),
-            prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count, lastUsed: now.seconds)
-        if count > pageSize(for: request) { keep(snapshot, as: id) }
+            prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count)
+        if count > pageSize(for: request) {
+            shelf.keep(snapshot, as: id, bytes.load(ordering: .relaxed), owner, at: now.seconds)
+            startCleaning()
+        }
         return try await page(of: snapshot, id, from: 0, request)
     }
 
-    private func keep(_ snapshot: Snapshot, as id: String) {
-        if snapshots.count >= Self.capacity, let oldest = snapshots.min(by: { $0.value.lastUsed < $1.value.lastUsed }) {
-            snapshots[oldest.key] = nil
-        }
-        snapshots[id] = snapshot
-        guard cleaner == nil else { return }
+    private func startCleaning() {
         let pause = Duration.seconds(max(1, options.snapshotLifetime))
-        cleaner = Task { [weak self] in
-            repeat {
-                do { try await Task.sleep(for: pause) } catch { return }
-            } while await self?.isInUse() ?? false
+        cleaner.withLock { cleaner in
+            guard cleaner == nil else { return }
+            cleaner = Task { [weak self] in
+                repeat {
+                    do { try await Task.sleep(for: pause) } catch { return }
+                } while self?.isInUse() ?? false
+            }
         }
     }
 
@@ -89,9 +103,9 @@ actor SnapshotSpool {
     ///
     /// - Returns: whether something is left that may be.
     private func isInUse() -> Bool {
-        removeForgotten()
-        if snapshots.isEmpty { cleaner = nil }
-        return !snapshots.isEmpty
+        let isInUse = removeForgotten()
+        if !isInUse { cleaner.withLock { $0 = nil } }
+        return isInUse
     }
 
     // MARK: Further pages
@@ -111,14 +125,12 @@ actor SnapshotSpool {
     }
 
     private func page(_ id: String, from position: Int, _ request: ODataRequest) async throws -> ODataResponse {
-        guard var snapshot = snapshots[id], snapshot.principal == request.principal else {
+        guard let snapshot = shelf.find(id, at: options.now().seconds), snapshot.principal == request.principal else {
             throw ODataError(
                 status: 410, code: "SnapshotExpired",
                 message: "The snapshot is no longer kept; read the collection again.", target: "$skiptoken")
         }
         guard position <= snapshot.count else { throw PageToken.invalid }
-        snapshot.lastUsed = options.now().seconds
-        snapshots[id] = snapshot
         return try await page(of: snapshot, id, from: position, request)
     }
 
@@ -150,51 +162,59 @@ actor SnapshotSpool {
         return response
     }
 
-    private func removeForgotten() {
-        let time = options.now().seconds - options.snapshotLifetime
-        for (id, snapshot) in snapshots where snapshot.lastUsed < time { snapshots[id] = nil }
+    @discardableResult
+    private func removeForgotten() -> Bool {
+        shelf.remove(unusedSince: options.now().seconds - options.snapshotLifetime)
     }
 
     /// Removes all snapshots.
     func removeAll() {
-        snapshots = [:]
-        cleaner?.cancel()
-        cleaner = nil
+        shelf.removeAll()
+        cleaner.withLock { cleaner in
+            cleaner?.cancel()
+            cleaner = nil
+        }
     }
 }
 
 /// The file of one snapshot, rows of JSON by their position: it goes with the last who has it, a page that is being sent among
 /// them.
 private final class SnapshotFile: Sendable {
+    /// The pages in the write-ahead log before they are moved into the file: 1 MB.
+    private static let logPages = 256
+
     private let store: StoreDatabase
 
     init() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "outpost-snapshot-\(ODataGuid.random())"
-        ).path
+        let path = try SpoolFolder.newFile("outpost-snapshot-\(ODataGuid.random())")
         var options = StoreDatabase.Options()
         options.writerCacheBytes = 1 << 20
         options.readerCacheBytes = 1 << 20
         options.readerCount = 1
         store = try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())), options: options)
         try store.pool.writeWithoutTransaction { database in
-            // Nobody needs it after a crash.
+            // Nobody needs it after a crash, and its rows are to lie on the disk once.
             try database.execute(
-                sql: "PRAGMA synchronous = OFF; CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
+                sql: "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(Self.logPages); "
+                    + "PRAGMA journal_size_limit = 0; CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"
+            )
         }
     }
 
     /// Writes all rows of a query.
     ///
-    /// - Parameter database: the store, in the transaction that the snapshot shows.
-    /// - Returns: how many there are.
-    func spool(_ piece: PageWriter.Piece, _ database: Database) throws -> Int {
+    /// - Parameters:
+    ///   - database: the store, in the transaction that the snapshot shows.
+    ///   - grow: told of the bytes before they are written.
+    /// - Returns: how many rows there are.
+    func spool(
+        _ piece: PageWriter.Piece, _ database: Database, _ grow: (Int) throws -> Void
+    ) throws -> Int {
         var piece = piece
         var count = 0
-        var outcome = PageRun.Outcome.paused
-        while outcome == .paused {
-            let objects: [[UInt8]]
-            (objects, piece.run, outcome) = try piece.rows(database)
+        repeat {
+            let objects = try piece.rows(database)
+            try grow(objects.reduce(0) { $0 + $1.count })
             let start = count
             try store.pool.write { spool in
                 let statement = try spool.cachedStatement(sql: "INSERT INTO item VALUES (?, ?)")
@@ -203,7 +223,9 @@ private final class SnapshotFile: Sendable {
                 }
             }
             count += objects.count
-        }
+        } while piece.outcome == .paused
+        // What a statement left in the log is moved, and the log cut.
+        try store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         return count
     }
 

@@ -14,7 +14,11 @@ extension StoreService {
         guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
         guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
         let result = try await StoreReader.translating {
-            try await database.read { [self] in try call(operation, at: position, of: bound, request, in: $0).0 }
+            try await database.read { [self] database in
+                try request.budget.running(on: database) {
+                    try call(operation, at: position, of: bound, request, in: database).0
+                }
+            }
         }
         return try await answer(result, operation, at: position, of: bound, request, provider)
     }
@@ -191,8 +195,14 @@ extension StoreService {
         guard let query else { throw ODataError.notImplemented("This result") }
         let entities = try await StoreReader.translating {
             try await database.read { [core] database in
-                let (compiled, options) = try provider.reader.prepare(query, steps, now: core.options.now(), database)
-                return try StoreReader.entities(compiled, query, core.mapping, options, database, limit: .max)
+                try request.budget.running(on: database) {
+                    let (compiled, options) = try provider.reader.prepare(
+                        query, steps, now: core.options.now(), database)
+                    var paging = ExpandPaging()
+                    paging.budget = request.budget
+                    return try StoreReader.entities(
+                        compiled, query, core.mapping, options, database, limit: .max, paging)
+                }
             }
         }
         let positions = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

@@ -7,11 +7,17 @@ import ODataService
 extension StoreProvider {
     /// Answers the requests of a batch in order.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
-        try await BatchRun(
-            model: model, single: { try await self.execute($0) },
+        let budget = budget(of: request)
+        budget?.share(among: items.count)
+        return try await BatchRun(
+            model: model, single: { try await self.execute($0.sharing(budget)) },
             changeSet: { requests, resolve in
-                let responses = try await self.database.write { [self] database in
-                    try resolve(requests) { try perform($0, try bind($0), in: database) }
+                let responses = try await budget.shielding { [self] in
+                    try await database.write { database in
+                        try budget.running(on: database) {
+                            try resolve(requests) { try perform($0, try bind($0), in: database) }
+                        }
+                    }
                 }
                 return await self.completed(responses, to: requests)
             }, observer: request.batchObserver

@@ -21,8 +21,9 @@ public final class StoreProvider: ODataProvider {
         public var pageSizeLimit = 1000
         /// The most rows of each expanded collection; `nil` for no limit.
         public var expandedPageSizeLimit: Int?
-        /// What one answer may cost.
-        public var limits = ReadLimits()
+        /// The budget of a request that brings none of its own; without limits unless set. Requests that a server answers
+        /// bring the server's (``RequestBudget``).
+        public var limits = RequestBudget.Limits.unlimited
         /// The functions that queries may call besides the canonical ones; connections must have them registered
         /// by ``StoreFunctions/register(_:in:)``.
         public var functions = FunctionRegistry()
@@ -140,7 +141,12 @@ public final class StoreProvider: ODataProvider {
             if request.method == .read { return try await read(request) }
             let bound = try bind(request)
             let prepared = try await prepared(request, bound)
-            let response = try await database.write { [self] in try perform(prepared, bound, in: $0) }
+            let budget = budget(of: request)
+            let response = try await budget.shielding { [self] in
+                try await database.write { database in
+                    try budget.running(on: database) { try perform(prepared, bound, in: database) }
+                }
+            }
             // It is made: what cannot be read of it afterwards does not make it a failure.
             return (try? await completed(response, request)) ?? response
         } catch {
@@ -226,10 +232,16 @@ public final class StoreProvider: ODataProvider {
             guard operation.kind == .function else {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
             }
-            return try await database.read { [self] in try call(operation, bound.resource, request, in: $0) }
+            let budget = budget(of: request)
+            return try await database.read { [self] database in
+                try budget.running(on: database) { try call(operation, bound.resource, request, in: database) }
+            }
         default: return try await reader.read(bound, request: request, in: database, cache: entry)
         }
     }
+
+    /// The budget of a request: its own, or a new one with the limits of this provider.
+    func budget(of request: ODataRequest) -> RequestBudget? { RequestBudget?(of: request, orElse: options.limits) }
 
     /// Runs the handler of an operation.
     func call(

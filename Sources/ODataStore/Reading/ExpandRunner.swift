@@ -19,6 +19,10 @@ struct ExpandRunner<Renderer: RowRenderer> {
     let database: Database
     /// How expanded collections are paged.
     var paging = ExpandPaging()
+    /// The memory that the rows may take.
+    var room = ExpandRoom()
+    /// The number of entities at one level with which `$levels=max` goes no further.
+    var enoughEntities = Self.enoughEntities
 
     /// Expands all items of a query.
     ///
@@ -40,11 +44,11 @@ struct ExpandRunner<Renderer: RowRenderer> {
             if item.form == .value { throw ODataError.notImplemented("$expand of \(item.navigation.name)/$value") }
             let keys = sources.map { $0[position] }
             let parents = times?.reduce(0) { Self.sum($0, $1) } ?? items.count
-            let nested = try Self.recursive(item, level: level, of: parents)
+            let nested = try recursive(item, level: level, of: parents)
             var runner = self
             runner.paging = paging.below(item)
             var timesByKey: [StoredValues: Int] = [:]
-            for (index, key) in keys.enumerated() where item.levels != 1 {
+            for (index, key) in keys.enumerated() where item.levels != 1 || paging.budget != nil {
                 let key = StoredValues(key)
                 timesByKey[key] = Self.sum(timesByKey[key] ?? 0, times?[index] ?? 1)
             }
@@ -63,20 +67,20 @@ struct ExpandRunner<Renderer: RowRenderer> {
     /// The item with itself among its nested items as long as `$levels` says so.
     ///
     /// - Parameter count: how many parents the answer has at this level.
-    private static func recursive(_ item: BoundExpand, level: Int, of count: Int) throws -> BoundExpand {
+    func recursive(_ item: BoundExpand, level: Int, of count: Int) throws -> BoundExpand {
         var item = item
         if let levels = item.levels {
             guard levels > 1 else { return item }
-            guard count <= maxEntities else {
+            guard count <= Self.maxEntities else {
                 throw ODataError(
                     status: 400, code: "RowLimit",
-                    message: "The answer has more than \(maxEntities) entities at level \(level - 1) of "
+                    message: "The answer has more than \(Self.maxEntities) entities at level \(level - 1) of "
                         + "\(item.navigation.name); ask for fewer by $levels, $top or $filter.")
             }
             var nested = item
             nested.levels = levels - 1
             item.query.expand.append(nested)
-        } else if level < maxLevels, count <= enoughEntities {
+        } else if level < Self.maxLevels, count <= enoughEntities {
             item.query.expand.append(item)
         }
         return item
@@ -169,8 +173,9 @@ struct ExpandRunner<Renderer: RowRenderer> {
                     rows[chunk[parent], default: Rows()].last = plan.sort.map { row.value($0) }
                 }
             }
-            try paging.budget?.take()
-            items.append(try renderer.item(row, plan))
+            let item = try renderer.item(row, plan)
+            try room.take(renderer.size(of: item), times: times[chunk[parent]] ?? 1, paging.budget)
+            items.append(item)
             parents.append(parent)
             sources.append(plan.expandSources.map { $0.map { row.value($0) } })
         }

@@ -31,8 +31,9 @@ struct JSONRowRenderer: RowRenderer {
         typeKey = JSONWriter.Key("\(prefix)type")
     }
 
-    /// A row's object that has no closing brace yet, so that expanded rows can be put into it.
-    struct Object {
+    /// A row's object that has no closing brace yet, and what is expanded in it. Rows that several objects lead to are
+    /// shared, so that the tree takes no more memory than its different rows.
+    struct Object: Sendable {
         var writer: JSONWriter
         /// The entity's id, where expanded collections need it for their next links.
         var id: String?
@@ -41,24 +42,22 @@ struct JSONRowRenderer: RowRenderer {
         /// Where the complex values end, into which something may be expanded, by their paths, and whether they have
         /// members already.
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
-        /// What is put there.
-        var insertions: [(offset: Int, bytes: [UInt8])] = []
+        /// What is expanded, in the order in which it is written.
+        var members: [Member] = []
 
-        /// The whole object.
-        var bytes: [UInt8] {
-            guard !insertions.isEmpty else { return writer.bytes + [UInt8(ascii: "}")] }
-            let own = writer.bytes
-            var result: [UInt8] = []
-            var start = 0
-            // Those at one place come in the order in which they were put there.
-            for (_, insertion) in insertions.enumerated().sorted(by: {
-                ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset)
-            }) {
-                result += own[start..<insertion.offset]
-                result += insertion.bytes
-                start = insertion.offset
-            }
-            return result + own[start...] + [UInt8(ascii: "}")]
+        /// An expanded member.
+        struct Member: Sendable {
+            /// Where it stands in the bytes of the object; the end for the members of the object itself.
+            var offset: Int
+            var needsComma: Bool
+            var name: String
+            var related: RelatedItems<Object>
+        }
+
+        /// Puts a member behind those at the same place.
+        mutating func insert(_ member: Member) {
+            let place = members.lastIndex { $0.offset <= member.offset }.map { $0 + 1 } ?? 0
+            members.insert(member, at: place)
         }
     }
 
@@ -234,46 +233,24 @@ struct JSONRowRenderer: RowRenderer {
 
     func id(of item: Object) -> String? { item.id }
 
+    /// The memory of an object beside its bytes.
+    private static let objectOverhead = 160
+
+    func size(of item: Object) -> Int { item.writer.bytes.count + Self.objectOverhead }
+
     func attach(_ related: RelatedItems<Object>, as expand: BoundExpand, to item: inout Object) {
         if let type = item.type, !expand.isOf(type, in: model) { return }
         let path = expand.complexPath
-        guard !path.isEmpty else { return write(related, expand.navigation.name, to: &item.writer) }
+        let name = expand.navigation.name
+        guard !path.isEmpty else {
+            let isFirst = item.writer.bytes.count == 1 && item.members.isEmpty
+            return item.members.append(
+                .init(offset: item.writer.bytes.count, needsComma: !isFirst, name: name, related: related))
+        }
         // Nothing is related to a complex value that is not there.
         guard let place = item.places[path] else { return }
-        var members = JSONWriter()
-        members.beginObject()
-        write(related, expand.navigation.name, to: &members)
-        let comma = place.isEmpty ? [] : [UInt8(ascii: ",")]
-        item.insertions.append((place.offset, comma + members.bytes.dropFirst()))
+        item.insert(.init(offset: place.offset, needsComma: !place.isEmpty, name: name, related: related))
         item.places[path]?.isEmpty = false
-    }
-
-    /// Writes the members that related rows make.
-    private func write(_ related: RelatedItems<Object>, _ name: String, to writer: inout JSONWriter) {
-        switch related {
-        case .none:
-            writer.key(name)
-            writer.null()
-        case .one(let object):
-            writer.key(name)
-            writer.raw(object.bytes)
-        case .many(let objects, let count, let nextLink):
-            if let count { write(count, name, to: &writer) }
-            writer.key(name)
-            writer.beginArray()
-            for object in objects { writer.raw(object.bytes) }
-            writer.endArray()
-            if let nextLink {
-                writer.key("\(name)\(prefix)nextLink")
-                writer.string(nextLink)
-            }
-        case .count(let count): write(count, name, to: &writer)
-        }
-    }
-
-    private func write(_ count: Int64, _ name: String, to writer: inout JSONWriter) {
-        writer.key("\(name)\(prefix)count")
-        if format.isIEEE754Compatible { writer.string(String(count)) } else { writer.integer(count) }
     }
 }
 

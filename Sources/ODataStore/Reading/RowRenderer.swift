@@ -6,7 +6,7 @@ import ODataService
 /// Makes something of each row and hangs expanded rows into it: entities, or JSON.
 protocol RowRenderer {
     /// What a row becomes.
-    associatedtype Item
+    associatedtype Item: Sendable
 
     /// Makes an item of the row that a statement stands on.
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Item
@@ -14,12 +14,15 @@ protocol RowRenderer {
     /// The id of the entity that an item stands for; `nil` where it has none.
     func id(of item: Item) -> String?
 
+    /// The memory that an item takes, in bytes, about.
+    func size(of item: Item) -> Int
+
     /// Hangs what an expanded navigation property leads to into an item.
     func attach(_ related: RelatedItems<Item>, as expand: BoundExpand, to item: inout Item)
 }
 
 /// What an expanded navigation property leads to.
-enum RelatedItems<Item> {
+enum RelatedItems<Item: Sendable>: Sendable {
     /// Nothing, for a single-valued one.
     case none
     /// One row.
@@ -202,6 +205,29 @@ struct EntityRenderer: RowRenderer {
     }
 
     func id(of item: Entity) -> String? { item.control.id }
+
+    /// The fixed part of an entity's size: its control information and the places of its values.
+    private static let entityOverhead = 128
+
+    func size(of item: Entity) -> Int {
+        let stride = MemoryLayout<ODataValue?>.stride
+        var size = Self.entityOverhead + item.values.count * stride
+        for case let value? in item.values { size += Self.size(beyond: value) }
+        for (name, value) in item.dynamicProperties { size += stride + name.utf8.count + Self.size(beyond: value) }
+        return size
+    }
+
+    /// The bytes of a value that do not lie in its place.
+    private static func size(beyond value: ODataValue) -> Int {
+        switch value {
+        case .string(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        case .collection(let members):
+            members.reduce(0) { $0 + MemoryLayout<ODataValue>.stride + size(beyond: $1) }
+        case .complex(let entity): entity.values.reduce(entityOverhead) { $0 + 16 + ($1.map(size(beyond:)) ?? 0) }
+        default: 0
+        }
+    }
 
     func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
         guard expand.isOf(item.shape.name, in: model) else { return }

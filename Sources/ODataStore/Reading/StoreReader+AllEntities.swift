@@ -21,7 +21,7 @@ extension StoreReader {
             for index in parts.indices { parts[index].ask(query) }
         }
         // What is passed over may be whole sets; later pages find the same place again.
-        let skipped = try await skip(options.skip ?? 0, &parts, reader)
+        let skipped = try await skip(options.skip ?? 0, &parts, request.budget, reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
         let first = try parts.firstIndex { $0.set.name == place.set } ?? max(place.start(), skipped)
         let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
@@ -33,7 +33,7 @@ extension StoreReader {
                 if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.set.name), request) }
                 break
             }
-            let (entities, token) = try await entities(part, room, after: place.token, reader)
+            let (entities, token) = try await entities(part, room, after: place.token, request.budget, reader)
             page.entities += entities
             place.remaining = place.remaining.map { $0 - entities.count }
             place.token = token
@@ -42,7 +42,7 @@ extension StoreReader {
                 break
             }
         }
-        if options.count == true { page.count = try await count(parts, reader) }
+        if options.count == true { page.count = try await count(parts, request.budget, reader) }
         var response = ODataResponse(body: .page(page))
         if request.preferences.maxPageSize != nil { response.preferencesApplied.append("maxpagesize=\(pageSize)") }
         return response
@@ -67,11 +67,13 @@ extension StoreReader {
     }
 
     /// Passes over entities: the number of sets that lie before the first one wanted, which gets the rest as its own.
-    private func skip(_ count: Int, _ parts: inout [Part], _ reader: any DatabaseReader) async throws -> Int {
+    private func skip(
+        _ count: Int, _ parts: inout [Part], _ budget: RequestBudget?, _ reader: any DatabaseReader
+    ) async throws -> Int {
         guard count > 0 else { return 0 }
         var rest = Int64(count)
         for index in parts.indices {
-            let own = try await self.count([parts[index]], reader)
+            let own = try await self.count([parts[index]], budget, reader)
             if own > rest {
                 parts[index].query.skip = Int(rest)
                 return index
@@ -99,20 +101,23 @@ extension StoreReader {
 
     /// At most so many entities of a set, and the token of the page after them.
     private func entities(
-        _ part: Part, _ room: Int, after token: String?, _ reader: any DatabaseReader
+        _ part: Part, _ room: Int, after token: String?, _ budget: RequestBudget?, _ reader: any DatabaseReader
     ) async throws -> ([Entity], String?) {
         var query = part.query
         query.skipToken = token
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))
         request.preferences.maxPageSize = room
+        request.budget = budget
         let target = BoundResource.Target.entities(query.shape, set: part.set)
         let response = try await collection(query, part.segments, target, request, reader, nil)
         guard case .page(let page) = response.body else { return ([], nil) }
         return (page.entities, try page.nextLink.flatMap { try ODataURL(parsing: $0).options.skipToken })
     }
 
-    private func count(_ parts: [Part], _ reader: any DatabaseReader) async throws -> Int64 {
-        try await reading(reader) { database in
+    private func count(
+        _ parts: [Part], _ budget: RequestBudget?, _ reader: any DatabaseReader
+    ) async throws -> Int64 {
+        try await reading(reader, budget) { database in
             try parts.reduce(0) { sum, part in
                 var query = part.query
                 query.skip = nil

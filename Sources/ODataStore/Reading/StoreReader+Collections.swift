@@ -16,7 +16,7 @@ extension StoreReader {
         let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
             .map { max(1, $0) }
         let link = nextLink(request)
-        let budget = RowBudget(configuration.limits)
+        let budget = request.budget
         var expanding = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
         expanding.budget = budget
         let paging = expanding
@@ -25,20 +25,20 @@ extension StoreReader {
             let renderer = JSONRowRenderer(
                 model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
             // What does not go well with the first rows is an error of the request, and not within the answer.
-            let (piece, first, total) = try await reading(reader) { database in
+            let (first, total) = try await reading(reader, budget) { database in
                 let (run, options, total) = try start(
                     query, segments, token, now, pageSize, budget, database, cache)
                 let piece = PageWriter.Piece(
                     run: run, mapping: mapping, options: options, paging: paging, renderer: renderer)
-                return (piece, try piece.read(database), total)
+                return (try piece.read(database, size: PageWriter.firstReadSize(budget)), total)
             }
-            let writer = PageWriter(
-                reader: reader, limits: configuration.limits, piece: piece, first: first,
+            let writer = try PageWriter(
+                reader: reader, budget: budget, first: first,
                 head: head(query, segments, target, request, renderer, total), nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
         } else {
-            let page = try await reading(reader) { database in
+            let page = try await reading(reader, budget) { database in
                 let (run, options, total) = try start(
                     query, segments, token, now, pageSize, budget, database, cache)
                 return try decoded(run, query, options, total, link, paging, database)
@@ -57,7 +57,7 @@ extension StoreReader {
     /// Compiles, checks the token and counts, in one transaction.
     private func start(
         _ query: BoundQuery, _ segments: [BoundSegment], _ token: PageToken?, _ now: ODataDateTimeOffset,
-        _ pageSize: Int?, _ budget: RowBudget?, _ database: Database, _ cache: QueryCache.Entry?
+        _ pageSize: Int?, _ budget: RequestBudget?, _ database: Database, _ cache: QueryCache.Entry?
     ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
         var (compiled, options) = try prepare(query, segments, now: now, database, cache)
         if options.isPassing, token != nil || pageSize != nil {
@@ -72,7 +72,7 @@ extension StoreReader {
                 try token.map {
                     guard let id = $0.snapshot else { throw PageToken.foreign }
                     return try snapshots.find(id, compiled, for: principal)
-                } ?? snapshots.take(compiled, database, for: principal)
+                } ?? snapshots.take(compiled, database, for: principal, budget)
         }
         let run = try PageRun(compiled, after: token, pageSize: pageSize, snapshot: snapshot, budget: budget)
         return (run, options, query.count ? try Self.count(compiled, database) : nil)
@@ -88,7 +88,9 @@ extension StoreReader {
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
         let outcome = try run.run(database) { row in
-            entities.append(try renderer.item(row, plan))
+            let entity = try renderer.item(row, plan)
+            try paging.budget?.hold(renderer.size(of: entity))
+            entities.append(entity)
             if !plan.expandSources.isEmpty {
                 sources.append(plan.expandSources.map { $0.map { row.value($0) } })
             }

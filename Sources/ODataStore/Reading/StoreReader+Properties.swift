@@ -23,9 +23,11 @@ extension StoreReader {
         var query = Self.query(shape, Self.set(of: segments))
         query.projection = .some(ordinals: [ordinal], names: [])
         let wanted = query
-        let found = try await reading(reader) { database -> Entity? in
+        var paging = ExpandPaging()
+        paging.budget = request.budget
+        let found = try await reading(reader, request.budget) { [paging] database -> Entity? in
             let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1).first
+            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first
         }
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
         let (value, type) = try Self.follow(resource.steps[first...], in: entity, mapping.model)

@@ -20,8 +20,8 @@ public struct StoreReader: Sendable {
         public var maxExpandedRows: Int?
         /// The time that `now()` gives.
         public var now: @Sendable () -> ODataDateTimeOffset
-        /// What one answer may cost.
-        public var limits: ReadLimits
+        /// The budget of a request that brings none of its own; without limits unless set.
+        public var limits: RequestBudget.Limits
         /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
         public var hasHiddenOwners: @Sendable (Database) throws -> Bool
         /// The rows of a set that exist for the caller; all where it is `nil`.
@@ -32,11 +32,11 @@ public struct StoreReader: Sendable {
         /// - Parameters:
         ///   - maxPageSize: the most rows of a page; `nil` leaves it to the request.
         ///   - maxExpandedRows: the most rows of each expanded collection; `nil` for no limit.
-        ///   - limits: what one answer may cost.
+        ///   - limits: the budget of a request that brings none of its own.
         ///   - now: the time that `now()` gives.
         ///   - hasHiddenOwners: tells whether rows of unfinished downloads are to be hidden.
         public init(
-            maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, limits: ReadLimits = ReadLimits(),
+            maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, limits: RequestBudget.Limits = .unlimited,
             now: @escaping @Sendable () -> ODataDateTimeOffset,
             hasHiddenOwners: @escaping @Sendable (Database) throws -> Bool = { _ in false }
         ) {
@@ -92,6 +92,8 @@ public struct StoreReader: Sendable {
         _ url: BoundURL, request: ODataRequest, in reader: any DatabaseReader, cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         let segments = url.resource.steps
+        var request = request
+        request.budget = RequestBudget?(of: request, orElse: configuration.limits)
         switch url.resource.target {
         case .entities:
             guard let query = url.query else { throw ODataError.notImplemented("this collection") }
@@ -104,7 +106,7 @@ public struct StoreReader: Sendable {
                 return try await memberCount(url, property, of: owner, request, reader)
             }
             let query = url.query ?? Self.query(shape, set)
-            return try await count(query, segments, reader)
+            return try await count(query, segments, request.budget, reader)
         case .references(_, let shape, let set, let isCollection):
             return try await references(
                 url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
@@ -167,13 +169,12 @@ public struct StoreReader: Sendable {
         return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
     }
 
-    /// Reads in one transaction, within the limits.
+    /// Reads in one transaction, within the budget of the request.
     func reading<Value: Sendable>(
-        _ reader: any DatabaseReader, _ body: @escaping @Sendable (Database) throws -> Value
+        _ reader: any DatabaseReader, _ budget: RequestBudget?, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let limits = configuration.limits
-        return try await Self.translating {
-            try await reader.read { database in try limits.timed(database) { try body(database) } }
+        try await Self.translating {
+            try await reader.read { database in try budget.running(on: database) { try body(database) } }
         }
     }
 
@@ -230,8 +231,8 @@ public struct StoreReader: Sendable {
         _ cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         var paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
-        paging.budget = RowBudget(configuration.limits)
-        let found = try await reading(reader) { [paging] database -> Entity? in
+        paging.budget = request.budget
+        let found = try await reading(reader, request.budget) { [paging] database -> Entity? in
             let (compiled, options) = try prepare(query, segments, now: configuration.now(), database, cache)
             return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
         }
@@ -252,12 +253,14 @@ public struct StoreReader: Sendable {
         _ compiled: CompiledQuery, _ query: BoundQuery, _ mapping: StorageMapping, _ options: SQLCompiler.Options,
         _ database: Database, limit: Int, _ paging: ExpandPaging = ExpandPaging()
     ) throws -> [Entity] {
-        var run = try PageRun(compiled, after: nil, pageSize: nil)
+        var run = try PageRun(compiled, after: nil, pageSize: nil, budget: paging.budget)
         let renderer = EntityRenderer(model: mapping.model)
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
         _ = try run.run(database) { row in
-            entities.append(try renderer.item(row, compiled.plan))
+            let entity = try renderer.item(row, compiled.plan)
+            try paging.budget?.hold(renderer.size(of: entity))
+            entities.append(entity)
             sources.append(compiled.plan.expandSources.map { $0.map { row.value($0) } })
             return entities.count < limit
         }
@@ -267,9 +270,9 @@ public struct StoreReader: Sendable {
     }
 
     private func count(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ reader: any DatabaseReader
+        _ query: BoundQuery, _ segments: [BoundSegment], _ budget: RequestBudget?, _ reader: any DatabaseReader
     ) async throws -> ODataResponse {
-        try await reading(reader) { database in
+        try await reading(reader, budget) { database in
             var query = query
             query.orderBy = []
             query.expand = []
@@ -293,10 +296,12 @@ public struct StoreReader: Sendable {
         query.projection = .some(ordinals: [], names: [])
         query.expand = []
         let wanted = query
-        let ids = try await reading(reader) { database in
+        var paging = ExpandPaging()
+        paging.budget = request.budget
+        let ids = try await reading(reader, request.budget) { [paging] database in
             let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
             return try Self.entities(
-                compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1
+                compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1, paging
             ).compactMap(\.control.id)
         }
         if !isCollection, ids.isEmpty { return ODataResponse(status: 204) }

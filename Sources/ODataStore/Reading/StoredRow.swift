@@ -22,6 +22,15 @@ struct StoredRow {
     @inline(__always)
     func double(_ index: Int) -> Double { sqlite3_column_double(statement, Int32(index)) }
 
+    /// The bytes of a value as it is stored, about.
+    func size(_ index: Int) -> Int {
+        switch kind(index) {
+        case SQLITE_TEXT, SQLITE_BLOB: Int(sqlite3_column_bytes(statement, Int32(index)))
+        case SQLITE_NULL: 1
+        default: 8
+        }
+    }
+
     /// The bytes of a text column.
     @inline(__always)
     func withText<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {

@@ -20,7 +20,9 @@ extension StoreService {
             let outcome = try await transact([request]) { _ in
                 [bound]
             } _: { [self] database in
-                [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
+                try request.budget.running(on: database) {
+                    [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
+                }
             }
             if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
             guard let performed = outcome.performed.first else { throw ODataError.notImplemented("This request") }
@@ -111,7 +113,7 @@ extension StoreService {
         else { return nil }
         url.options.select = options.select
         url.options.expand = options.expand
-        let reading = ODataRequest(.read, url, format: request.format)
+        let reading = ODataRequest(.read, url, format: request.format).sharing(request.budget)
         let restriction = AccessRestriction(core: core, principal: request.principal)
         var response = response
         response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider).body
@@ -166,7 +168,11 @@ extension StoreService {
         _ requests: [ODataRequest], _ bound: @escaping @Sendable ([ODataResponse]) throws -> [BoundURL?],
         _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
-        try await gate.change { try await transactNow(requests, bound, body) }
+        let budget = requests.first?.budget
+        return try await gate.change {
+            try Task.checkCancellation()
+            return try await budget.shielding { try await self.transactNow(requests, bound, body) }
+        }
     }
 
     private func transactNow(
@@ -242,8 +248,10 @@ extension StoreService {
             let reader = core.reader(for: request.principal)
             let (compiled, options) = try reader.prepare(
                 query, bound.resource.steps, now: options.now(), database)
+            var paging = ExpandPaging()
+            paging.budget = request.budget
             var entities = try StoreReader.entities(
-                compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1)
+                compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1, paging)
             if let order {
                 let positions = Dictionary(
                     order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -268,7 +276,7 @@ extension StoreService {
     ) async throws -> [Performed] {
         var responses: [ODataResponse] = []
         for (answer, request) in zip(answers, requests) {
-            responses.append(try await answer.response(to: request) { try await execute($0) })
+            responses.append(try await answer.response(to: request) { try await execute($0.sharing(request.budget)) })
         }
         let urls = answers.contains { $0.result != nil } ? try bound(responses) : []
         var performed: [Performed] = []
@@ -308,9 +316,13 @@ extension StoreService {
     }
 
     private func run(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
-        try await BatchRun(
-            model: model, single: { try await self.execute($0) },
-            changeSet: { requests, resolve in try await self.changeSet(requests, resolve) },
+        let budget = request.budget
+        budget?.share(among: items.count)
+        return try await BatchRun(
+            model: model, single: { try await self.execute($0.sharing(budget)) },
+            changeSet: { requests, resolve in
+                try await self.changeSet(requests.map { $0.sharing(budget) }, resolve)
+            },
             observer: request.batchObserver
         ).run(items, continueOnError: request.preferences.continueOnError)
     }
@@ -333,18 +345,21 @@ extension StoreService {
             return bound
         } _: { [self, prepared] database in
             var remembered: [RememberedRequests.Answer?] = []
-            let responses = try resolve(prepared) { request in
-                if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
-                let bound = try provider.bind(request)
-                try checkBound(bound, request)
-                try refuseVirtual(bound, request)
-                switch try perform(Uploaded(request: request), bound, provider, in: database) {
-                case .response(let response, let answer):
-                    remembered.append(answer)
-                    return response
-                case .result(let result, let answer):
-                    remembered.append(answer)
-                    return try response(to: result, request, in: database)
+            let budget = prepared.first?.budget
+            let responses = try budget.running(on: database) {
+                try resolve(prepared) { request in
+                    if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
+                    let bound = try provider.bind(request)
+                    try checkBound(bound, request)
+                    try refuseVirtual(bound, request)
+                    switch try perform(Uploaded(request: request), bound, provider, in: database) {
+                    case .response(let response, let answer):
+                        remembered.append(answer)
+                        return response
+                    case .result(let result, let answer):
+                        remembered.append(answer)
+                        return try response(to: result, request, in: database)
+                    }
                 }
             }
             return zip(responses, remembered).map { .response($0, remembered: $1) }
@@ -357,7 +372,9 @@ extension StoreService {
             case .result(let result, _):
                 made = try await StoreReader.translating {
                     try await database.read { [self] database in
-                        try self.response(to: result, request, in: database)
+                        try request.budget.running(on: database) {
+                            try self.response(to: result, request, in: database)
+                        }
                     }
                 }
             }

@@ -44,6 +44,8 @@ public final class StoreService: ODataProvider {
         public var deletionLifetime: Int64 = 30 * 86_400
         /// How long a snapshot that nobody reads any more is kept, in seconds.
         public var snapshotLifetime: Int64 = 600
+        /// The snapshots that are kept for each caller and for all of them.
+        public var snapshotLimits = SnapshotLimits()
         /// The most bytes of a property's raw value.
         public var valueSizeLimit = 64 << 20
         /// The most bytes of a stream; `nil` for no limit.
@@ -189,14 +191,14 @@ public final class StoreService: ODataProvider {
         try await gate.change { [database, core] in
             try await database.write { try ServiceSchema.removeAllRows(core.mapping, in: $0) }
         }
-        await snapshots.removeAll()
+        snapshots.removeAll()
     }
 
     /// Closes all connections.
     ///
     /// - Throws: ``StoreError/locked`` while a statement is still running.
     public func close() async throws {
-        await snapshots.removeAll()
+        snapshots.removeAll()
         if let store { try store.close() } else { try database.close() }
     }
 }

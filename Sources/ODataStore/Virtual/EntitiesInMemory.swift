@@ -7,6 +7,9 @@ struct EntitiesInMemory: EvaluationSource {
     let model: EntityDataModel
     let now: ODataDateTimeOffset
     private(set) var entities: [Entity]
+    /// The budget of the request that is answered, and the time of the thread when the entities were there.
+    private let budget = RequestBudget.current
+    private let start = RequestBudget.threadTime
 
     init(_ entities: [Entity], model: EntityDataModel, now: ODataDateTimeOffset) {
         self.entities = entities
@@ -22,6 +25,13 @@ struct EntitiesInMemory: EvaluationSource {
     /// The same for singletons.
     func singleton(_ name: String) throws -> (any EvaluationRow)? {
         throw ODataError.notImplemented("$root/\(name) here")
+    }
+
+    /// Stops an evaluation whose caller has gone or whose time is over.
+    func checkEvaluation() throws {
+        guard let budget else { return }
+        try budget.check()
+        if let left = budget.timeLeft, RequestBudget.threadTime - start > left { throw budget.tooSlow }
     }
 
     // MARK: Narrowing

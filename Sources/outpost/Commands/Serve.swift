@@ -93,6 +93,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
 
+    @OptionGroup var limits: LimitOptions
+
     @OptionGroup var key: KeyOptions
 
     @Flag(help: "Say where the service is as JSON.")
@@ -108,8 +110,11 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         OpenFileLimit.raise()
+        SpoolFiles.removeLeftovers()
         let source = try await source()
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
+        configuration.requestBudget = limits.budget
+        configuration.drainTime = limits.drainTime
         configuration.tls = access.tls
         configuration.hosts = door.hosts(baseURL: baseURL)
         configuration.addressLimits = door.limits
@@ -130,6 +135,8 @@ struct Serve: AsyncParsableCommand {
         }
         let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
             .start(stoppingOnSignals: true)
+        let deadline = StopDeadline(limits.drainTime)
+        defer { withExtendedLifetime(deadline) {} }
         for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
             Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.withoutControls())")
         }

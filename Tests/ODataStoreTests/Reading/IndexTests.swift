@@ -83,7 +83,7 @@ struct IndexTests {
         let reader = StoreReader(
             mapping: traders.mapping,
             configuration: .init(
-                limits: ReadLimits(time: .milliseconds(50)), now: { ODataDateTimeOffset(seconds: 0) }))
+                limits: .init(statementTime: .milliseconds(50)), now: { ODataDateTimeOffset(seconds: 0) }))
         let url = "Employees?$filter=$root/Employees/any(a:$root/Employees/any(b:b/ID add a/ID eq -1))"
         let error = await #expect(throws: ODataError.self) {
             _ = try await reader.read(
@@ -100,11 +100,11 @@ struct IndexTests {
     func rowLimit(url: String) async throws {
         let reader = StoreReader(
             mapping: traders.mapping,
-            configuration: .init(limits: ReadLimits(rows: 4), now: { ODataDateTimeOffset(seconds: 0) }))
+            configuration: .init(limits: .init(rows: 4), now: { ODataDateTimeOffset(seconds: 0) }))
         let error = await #expect(throws: ODataError.self) {
             _ = try await reader.read(
                 try traders.bind(url), request: ODataRequest(.read, try ODataURL(parsing: url)), in: traders.queue)
         }
-        #expect(error?.status == 400 && error?.code == "RowLimit")
+        #expect(error?.status == 413 && error?.code == "RowLimit")
     }
 }

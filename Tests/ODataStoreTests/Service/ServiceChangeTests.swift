@@ -218,7 +218,7 @@ struct ServiceChangeTests {
         }
         let (first, second) = (try await nextLink(), try await nextLink())
         #expect(try await status(first) == 200)
-        for _ in 2...SnapshotSpool.capacity { _ = try await nextLink() }
+        for _ in 2...SnapshotLimits.defaultCount { _ = try await nextLink() }
         #expect(try await status(second) == 410)
         #expect(try await status(first) == 200, "it was read since")
     }

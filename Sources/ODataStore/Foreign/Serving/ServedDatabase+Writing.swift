@@ -11,8 +11,9 @@ extension ServedDatabase {
     func change(_ request: ODataRequest) async throws -> ODataResponse {
         let bound = try writing.bind(request)
         let prepared = try await writing.prepared(request, bound)
+        let budget = request.budget
         let responses = try await transact([request]) { [writing] database in
-            [try writing.perform(prepared, bound, in: database)]
+            try budget.running(on: database) { [try writing.perform(prepared, bound, in: database)] }
         }
         guard let response = responses.first else { throw ODataError.notImplemented(request.method.rawValue) }
         // It is committed: what cannot be read of it afterwards does not make it a failure.
@@ -38,8 +39,11 @@ extension ServedDatabase {
         let commit = ServedCommit(
             tracker: tracker, identification: identification, now: now, lifetime: lifetime, atStep: options.atStep)
         do {
-            let outcome = try await connections.writer.writeWithoutTransaction { database in
-                try commit.run(in: database, body)
+            let budget = requests.first?.budget
+            let outcome = try await budget.shielding { [connections] in
+                try await connections.writer.writeWithoutTransaction { database in
+                    try commit.run(in: database, body)
+                }
             }
             switch outcome {
             case .acted(var responses):
@@ -62,7 +66,8 @@ extension ServedDatabase {
     ) async throws -> [ODataResponse] {
         var responses: [ODataResponse] = []
         for (answer, request) in zip(answers, requests) {
-            responses.append(try await answer.response(to: request) { try await reader.execute($0) })
+            responses.append(
+                try await answer.response(to: request) { try await reader.execute($0.sharing(request.budget)) })
         }
         return responses
     }
@@ -71,11 +76,16 @@ extension ServedDatabase {
 
     /// Answers the requests of a batch in order; each change set is one transaction.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
-        try await BatchRun(
-            model: model, single: { try await self.execute($0) },
+        let budget = request.budget
+        budget?.share(among: items.count)
+        return try await BatchRun(
+            model: model, single: { try await self.execute($0.sharing(budget)) },
             changeSet: { requests, resolve in
+                let requests = requests.map { $0.sharing(budget) }
                 let responses = try await self.transact(requests) { [writing = self.writing] database in
-                    try resolve(requests) { try writing.perform($0, try writing.bind($0), in: database) }
+                    try budget.running(on: database) {
+                        try resolve(requests) { try writing.perform($0, try writing.bind($0), in: database) }
+                    }
                 }
                 return await self.writing.completed(responses, to: requests)
             }, observer: request.batchObserver

@@ -176,7 +176,12 @@ public final class ServedDatabase: ODataProvider {
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
-        if let response = try await trackedRead(request) { return response }
+        let options = request.url.options
+        if request.preferences.trackChanges || options.deltaToken != nil || options.skipToken != nil {
+            // What is found out about the rows is for all readers, and is not interrupted on the connection that writes.
+            let tracked = try await request.budget.shielding { try await self.trackedRead(request) }
+            if let tracked { return tracked }
+        }
         return try await reader.execute(request)
     }
 

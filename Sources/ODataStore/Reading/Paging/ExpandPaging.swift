@@ -10,8 +10,8 @@ import ODataService
 struct ExpandPaging: Sendable {
     /// The most rows of an expanded collection; `nil` for no limit.
     var pageSize: Int?
-    /// How many rows the answer may still have.
-    var budget: RowBudget?
+    /// The budget of the request.
+    var budget: RequestBudget?
     /// What next links start with.
     var serviceRoot = ""
     /// The options of this level as they were written.

@@ -19,8 +19,8 @@ struct PageRun: Sendable {
     let compiled: CompiledQuery
     /// The kept result that the rows are read from; `nil` for the data themselves.
     private let snapshot: ResultSnapshots.Snapshot?
-    /// How many rows the answer may still have.
-    private let budget: RowBudget?
+    /// The budget of the request.
+    private let budget: RequestBudget?
     /// The sort values of the last row; `nil` before the first.
     private(set) var position: [DatabaseValue]?
     /// How many rows fit on the page; `nil` for no limit.
@@ -33,7 +33,7 @@ struct PageRun: Sendable {
     /// Starts at the first row, or behind the row of a token.
     init(
         _ compiled: CompiledQuery, after token: PageToken?, pageSize: Int?,
-        snapshot: ResultSnapshots.Snapshot? = nil, budget: RowBudget? = nil
+        snapshot: ResultSnapshots.Snapshot? = nil, budget: RequestBudget? = nil
     ) throws {
         let compiled = snapshot?.compiled ?? compiled
         self.compiled = compiled
@@ -54,7 +54,8 @@ struct PageRun: Sendable {
     ///   - row: takes a row; returns whether it wants more.
     mutating func run(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
         guard let snapshot else { return try read(database, row) }
-        return try snapshot.pool.read { try read($0, row) }
+        let budget = budget
+        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(spool, row) } }
     }
 
     private mutating func read(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
@@ -101,7 +102,7 @@ struct PageRun: Sendable {
         _ stored: StoredRow, _ cursor: RowCursor, _ row: (StoredRow) throws -> Bool
     ) throws -> Outcome? {
         if pageLeft == 0 { return .pageIsFull }
-        try budget?.take()
+        try budget?.takeRows()
         let wantsMore = try row(stored)
         pageLeft = pageLeft.map { $0 - 1 }
         topLeft = topLeft.map { $0 - 1 }

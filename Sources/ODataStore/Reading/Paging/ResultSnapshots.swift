@@ -10,27 +10,41 @@ import Synchronization
 ///
 /// They lie in an encrypted temporary file of their own, whose key nobody knows but this object; it goes with it.
 final class ResultSnapshots: Sendable {
-    /// How many results are kept; the oldest one makes room.
-    static let capacity = 16
     /// The most rows of one result.
     static let maxRows = 1_000_000
 
+    /// The table of a result, which goes with it.
+    fileprivate final class Table: Sendable {
+        let name: String
+        /// The caller whose result it is.
+        let principal: Principal?
+        let pool: DatabasePool
+
+        init(_ name: String, for principal: Principal?, in pool: DatabasePool) {
+            self.name = name
+            self.principal = principal
+            self.pool = pool
+        }
+
+        deinit { pool.asyncWriteWithoutTransaction { [name] in try? $0.execute(sql: "DROP TABLE IF EXISTS \(name)") } }
+    }
+
     private struct State {
         var file: StoreDatabase?
-        /// The tables by identifier, oldest first, with the caller whose result each is.
-        var tables: [(id: String, name: String, principal: Principal?)] = []
         var count = 0
     }
 
     private let state = Mutex(State())
-    private let path = FileManager.default.temporaryDirectory
-        .appendingPathComponent("outpost-\(UUID().uuidString).snapshots").path
+    private let shelf: SnapshotShelf<Table>
+
+    init(_ limits: SnapshotLimits = SnapshotLimits()) { shelf = SnapshotShelf(limits) }
 
     deinit {
+        shelf.removeAll()
         state.withLock { state in
             guard let file = state.file else { return }
             try? file.close()
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
         }
     }
 
@@ -39,15 +53,24 @@ final class ResultSnapshots: Sendable {
         let id: String
         let compiled: CompiledQuery
         let pool: DatabasePool
-        /// Whose file it is: as long as a page is read, that stays.
+        /// Keeps the table, and the file, as long as a page is read.
+        fileprivate let table: Table
         fileprivate let owner: ResultSnapshots
     }
 
     /// Runs a query to its end and keeps its rows, `$skip` and `$top` applied.
     ///
-    /// - Parameter principal: the caller, who alone may read it.
-    /// - Throws: ``ODataError`` 507 when there are more than ``maxRows``.
-    func take(_ compiled: CompiledQuery, _ database: Database, for principal: Principal?) throws -> Snapshot {
+    /// - Parameters:
+    ///   - principal: the caller, who alone may read it.
+    ///   - budget: the budget of the request.
+    /// - Throws: ``ODataError`` 413 when there are more than ``maxRows``, or more than the caller may keep.
+    func take(
+        _ compiled: CompiledQuery, _ database: Database, for principal: Principal?, _ budget: RequestBudget?
+    ) throws -> Snapshot {
+        let caller = principal.map { CallerID($0) } ?? budget?.caller
+        try shelf.begin(caller)
+        var bytes = 0
+        defer { shelf.finish(bytes, caller) }
         let pool = try open()
         let (id, name) = state.withLock { state in
             state.count += 1
@@ -64,44 +87,53 @@ final class ResultSnapshots: Sendable {
             let select = try database.makeStatement(sql: fragment.sql)
             let cursor = try Row.fetchCursor(select, arguments: StatementArguments(fragment.arguments))
             var rows = 0
+            var unaccounted = 0
+            func account() throws {
+                bytes += unaccounted
+                defer { unaccounted = 0 }
+                try shelf.grow(unaccounted, caller)
+            }
             while try cursor.next() != nil {
                 rows += 1
                 guard rows <= Self.maxRows else {
                     throw ODataError(
-                        status: 507, code: "ResultTooLarge",
-                        message: "The result has more than \(Self.maxRows) rows that nothing tells apart.")
+                        status: 413, code: "ResultTooLarge",
+                        message: "The result has more than \(Self.maxRows) rows that nothing tells apart. "
+                            + "Ask for fewer with $filter or $top.")
                 }
                 let row = StoredRow(statement: select.sqliteStatement)
-                try insert.execute(arguments: StatementArguments(columns.indices.map { row.value($0) }))
+                unaccounted += Self.rowOverhead
+                let values = columns.indices.map { column -> DatabaseValue in
+                    unaccounted += row.size(column)
+                    return row.value(column)
+                }
+                if unaccounted > Self.accountedBytes { try account() }
+                try insert.execute(arguments: StatementArguments(values))
             }
+            try account()
         }
-        let dropped = state.withLock { state -> [String] in
-            state.tables.append((id, name, principal))
-            let excess = max(0, state.tables.count - Self.capacity)
-            let names = state.tables.prefix(excess).map(\.name)
-            state.tables.removeFirst(excess)
-            return names
-        }
-        for table in dropped { try pool.write { try $0.execute(sql: "DROP TABLE \(table)") } }
-        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, owner: self)
+        let table = Table(name, for: principal, in: pool)
+        shelf.keep(table, as: id, bytes, caller, at: 0)
+        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, table: table, owner: self)
     }
+
+    /// The bytes of a row beside its values, about.
+    private static let rowOverhead = 16
+    /// The bytes that are accounted for at once.
+    private static let accountedBytes = 64 << 10
 
     /// A result that was kept for a caller.
     ///
     /// - Throws: ``ODataError`` 410 when it is gone, or another caller's.
     func find(_ id: String, _ compiled: CompiledQuery, for principal: Principal?) throws -> Snapshot {
-        let found = state.withLock { state in
-            state.tables.first { $0.id == id && $0.principal == principal }.flatMap { table in
-                state.file.map { (table.name, $0.pool) }
-            }
-        }
-        guard let (name, pool) = found else {
+        guard let table = shelf.find(id, at: 0), table.principal == principal else {
             throw ODataError(
                 status: 410, code: "SnapshotGone",
                 message: "The result that this page belongs to is no longer kept; ask for the first page again.",
                 target: "$skiptoken")
         }
-        return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, owner: self)
+        return Snapshot(
+            id: id, compiled: Self.reading(table.name, compiled), pool: table.pool, table: table, owner: self)
     }
 
     /// The query that reads a kept result in its order.
@@ -127,7 +159,8 @@ final class ResultSnapshots: Sendable {
             options.writerCacheBytes = 2 << 20
             options.readerCacheBytes = 2 << 20
             let file = try StoreDatabase.open(
-                path: path, protection: .encrypted(.key(.generate())), options: options)
+                path: try SpoolFolder.newFile("outpost-\(UUID().uuidString).snapshots"),
+                protection: .encrypted(.key(.generate())), options: options)
             state.file = file
             return file.pool
         }

@@ -17,6 +17,8 @@ struct ExpandStatement {
     let pageSize: Int?
     private let top: Int?
     private let skip: Int
+    /// `$top` as it was asked for.
+    private let wantedTop: Int?
     private let columnCount: Int
     /// The number of the parent that a row belongs to.
     private let parent: SQLFragment
@@ -99,6 +101,7 @@ struct ExpandStatement {
         self.pageSize = size
         top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top
         skip = expand.query.skip ?? 0
+        wantedTop = expand.query.top
     }
 
     /// The statement for some parents, told by their join values.
@@ -130,10 +133,23 @@ struct ExpandStatement {
             """
     }
 
+    /// The query of one parent's related rows, which can be read in parts.
+    func ofOne(_ parent: [DatabaseValue]) -> CompiledQuery {
+        var query = compiled
+        query.common = [parentsTable([parent])] + compiled.common
+        query.top = wantedTop
+        query.skip = skip > 0 ? skip : nil
+        return query
+    }
+
     /// The result column that holds the parent's number.
     var parentColumn: Int { compiled.columns.count }
 
     private func table(_ parents: [[DatabaseValue]]) -> SQLFragment {
+        "WITH RECURSIVE \(list: [parentsTable(parents)] + compiled.common)"
+    }
+
+    private func parentsTable(_ parents: [[DatabaseValue]]) -> SQLFragment {
         let names = (0..<columnCount).map { "\(name: "k\($0)")" as SQLFragment }
         var rows = parents.enumerated().map { index, values -> SQLFragment in
             "(\(bind: index.databaseValue), \(list: values.map { "\(bind: $0)" }))"
@@ -145,7 +161,6 @@ struct ExpandStatement {
         while rows.count < min(count, Self.maxParents) {
             rows.append("(\(bind: (-1).databaseValue), \(list: nobody))")
         }
-        let tables: [SQLFragment] = ["\"parents\"(\"p\", \(list: names)) AS (VALUES \(list: rows))"] + compiled.common
-        return "WITH RECURSIVE \(list: tables)"
+        return "\"parents\"(\"p\", \(list: names)) AS (VALUES \(list: rows))"
     }
 }

@@ -1,0 +1,68 @@
+import NIOCore
+import Synchronization
+
+/// The channels of a server that speak HTTP: connections of HTTP/1.1 and streams of HTTP/2.
+final class OpenChannels: Sendable {
+    private let states = Mutex<[ObjectIdentifier: ChannelState]>([:])
+
+    /// The state of a channel, without a visit to its event loop.
+    func state(of channel: any Channel) -> ChannelState? { states.withLock { $0[ObjectIdentifier(channel)] } }
+
+    func add(_ state: ChannelState, for channel: any Channel) {
+        states.withLock { $0[ObjectIdentifier(channel)] = state }
+    }
+
+    func remove(_ channel: any Channel) { states.withLock { $0[ObjectIdentifier(channel)] = nil } }
+
+    /// Stops the requests that run, so that their responses end.
+    func cancelRequests() {
+        let all = states.withLock { Array($0.values) }
+        for state in all { state.cancelRequest() }
+    }
+
+    /// Closes the channels that are left.
+    func closeAll() {
+        let all = states.withLock { Array($0.values) }
+        for state in all { state.close() }
+    }
+}
+
+/// What a channel's event loop and the task of its request tell each other.
+final class ChannelState: Sendable {
+    private struct State {
+        var request: RunningRequest?
+        /// Whether the caller had gone before the request began to run.
+        var isCallerGone = false
+        var awaitsBody = false
+    }
+
+    private let channel: any Channel
+    private let state = Mutex(State())
+
+    init(of channel: any Channel) { self.channel = channel }
+
+    /// Whether a request waits for bytes of its body.
+    var awaitsBody: Bool {
+        get { state.withLock { $0.awaitsBody } }
+        set { state.withLock { $0.awaitsBody = newValue } }
+    }
+
+    /// Takes over the request that is answered now.
+    func begin(_ request: RunningRequest) {
+        let isGone = state.withLock { state in
+            state.request = request
+            return state.isCallerGone
+        }
+        if isGone { request.cancel() }
+    }
+
+    func cancelRequest() { state.withLock { $0.request }?.cancel() }
+
+    /// Notes that the client has closed the channel.
+    func callerHasGone() {
+        state.withLock { $0.isCallerGone = true }
+        cancelRequest()
+    }
+
+    func close() { channel.close(promise: nil) }
+}

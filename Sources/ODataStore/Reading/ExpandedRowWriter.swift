@@ -1,0 +1,389 @@
+import GRDB
+import ODataFormat
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Writes rows with what is expanded in them as JSON, piece by piece (rules 22 and 23).
+///
+/// The tree below a chunk of rows is read level by level, one statement for each level and chunk of 500 parents. It holds
+/// each row once, however often the response has it, and is then written without the database. If a tree would take more
+/// than ``treeSize``, fewer rows are read at once. What is expanded in a single row and still too large is read in chunks
+/// by key, each with a tree of its own. Memory stays flat, however large the response is.
+struct ExpandedRowWriter: Sendable {
+    /// The most bytes of one tree.
+    static let treeSize = 2 << 20
+    /// The most rows of a chunk that is read of a large collection.
+    static let chunkRows = 500
+    /// The bytes of rows with which a chunk of a large collection ends.
+    static let chunkSize = 256 << 10
+
+    typealias Object = JSONRowRenderer.Object
+
+    /// A row whose tree has not been read.
+    struct UnreadRow: Sendable {
+        var object: Object
+        /// The values of the join columns for each item of `$expand`.
+        var sources: [[DatabaseValue]]
+    }
+
+    /// What is expanded in the rows of one level.
+    struct Level: Sendable {
+        var expand: [BoundExpand]
+        var set: String?
+        /// The number of levels from the rows of the request, which have 1.
+        var number = 1
+        var root: TableStorage?
+        var paging: ExpandPaging
+        /// The number of entities at one level with which `$levels=max` goes no further.
+        var enoughEntities = ExpandRunner<JSONRowRenderer>.enoughEntities
+    }
+
+    private struct UnreadRows {
+        var rows: [UnreadRow]
+        var next = 0
+        /// How many rows are tried at once.
+        var attempt: Int
+        let level: Level
+        var isFirst: Bool
+        let isOutermost: Bool
+    }
+
+    /// An expanded property of a single row.
+    private struct LargeProperty {
+        let row: UnreadRow
+        /// Its position among the items of `$expand`.
+        let position: Int
+        let level: Level
+        let needsComma: Bool
+    }
+
+    /// A collection that is read in chunks by key.
+    private struct Cursor {
+        var run: PageRun
+        let expand: BoundExpand
+        let parentID: String?
+        /// The level of the rows that are read.
+        let level: Level
+        var isFirst = true
+    }
+
+    /// What is still to be written; the last one is next.
+    private enum Frame {
+        case text([UInt8])
+        case objects([Object], next: Int, isOutermost: Bool)
+        /// The bytes of an object from a member on.
+        case object(Object, member: Int, staysOpen: Bool)
+        case unread(UnreadRows)
+        case property(LargeProperty)
+        case cursor(Cursor)
+        case boundary
+    }
+
+    private let renderer: JSONRowRenderer
+    private let mapping: StorageMapping
+    private let options: SQLCompiler.Options
+    private var frames: [Frame] = []
+    /// Whether the outermost rows are told apart by ``boundaries`` instead of commas.
+    private let marksRows: Bool
+    /// Where outermost rows have ended in the bytes written.
+    private(set) var boundaries: [Int] = []
+
+    init(
+        renderer: JSONRowRenderer, mapping: StorageMapping, options: SQLCompiler.Options, marksRows: Bool = false
+    ) {
+        self.renderer = renderer
+        self.mapping = mapping
+        self.options = options
+        self.marksRows = marksRows
+    }
+
+    /// Whether everything is written.
+    var isAtEnd: Bool { frames.isEmpty }
+
+    /// Begins with rows.
+    ///
+    /// - Parameter isFirst: whether no row stands before them.
+    mutating func begin(_ rows: [UnreadRow], _ level: Level, isFirst: Bool) {
+        guard !rows.isEmpty else { return }
+        push(rows, level, isFirst: isFirst, isOutermost: true)
+    }
+
+    private mutating func push(_ rows: [UnreadRow], _ level: Level, isFirst: Bool, isOutermost: Bool = false) {
+        frames.append(
+            .unread(
+                UnreadRows(
+                    rows: rows, attempt: rows.count, level: level, isFirst: isFirst, isOutermost: isOutermost)))
+    }
+
+    /// Forgets the boundaries in bytes that were taken away.
+    mutating func forgetBoundaries() { boundaries.removeAll(keepingCapacity: true) }
+
+    /// Writes until there are as many bytes as wanted, or everything is written.
+    ///
+    /// - Throws: ``ODataError`` 413 beyond the budget of the request.
+    mutating func write(to bytes: inout [UInt8], upTo size: Int, _ database: Database) throws {
+        while bytes.count < size, let frame = frames.popLast() {
+            switch frame {
+            case .text(let text): bytes += text
+            case .boundary: boundaries.append(bytes.count)
+            case .objects(let objects, let next, let isOutermost):
+                guard next < objects.count else { continue }
+                frames.append(.objects(objects, next: next + 1, isOutermost: isOutermost))
+                begin(objects[next], isFirst: next == 0, isOutermost, to: &bytes)
+                frames.append(.object(objects[next], member: 0, staysOpen: false))
+            case .object(let object, let position, let staysOpen):
+                let own = object.writer.bytes
+                let start = position == 0 ? 0 : object.members[position - 1].offset
+                guard position < object.members.count else {
+                    bytes += own[start...]
+                    if !staysOpen { bytes.append(UInt8(ascii: "}")) }
+                    continue
+                }
+                let member = object.members[position]
+                bytes += own[start..<member.offset]
+                frames.append(.object(object, member: position + 1, staysOpen: staysOpen))
+                write(member, to: &bytes)
+            case .unread(let rows): try read(rows, to: &bytes, database)
+            case .property(let property): try read(property, to: &bytes, database)
+            case .cursor(let cursor): try read(cursor, to: &bytes, database)
+            }
+        }
+    }
+
+    /// Writes what separates a row from the one before, and sees to the mark behind it.
+    private mutating func begin(_ object: Object, isFirst: Bool, _ isOutermost: Bool, to bytes: inout [UInt8]) {
+        if isOutermost, marksRows {
+            frames.append(.boundary)
+        } else if !isFirst {
+            bytes.append(UInt8(ascii: ","))
+        }
+    }
+
+    // MARK: Trees
+
+    private func runner(
+        _ level: Level, _ paging: ExpandPaging, _ room: ExpandRoom, _ database: Database
+    ) -> ExpandRunner<JSONRowRenderer> {
+        var runner = ExpandRunner(
+            renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
+        runner.room = room
+        runner.enoughEntities = level.enoughEntities
+        return runner
+    }
+
+    /// Reads the tree below as many rows as go together.
+    private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], _ database: Database) throws {
+        var unread = unread
+        let level = unread.level
+        let budget = level.paging.budget
+        while true {
+            let end = min(unread.rows.count, unread.next + unread.attempt)
+            let rows = unread.rows[unread.next..<end]
+            var items = rows.map(\.object)
+            let room = ExpandRoom(treeSize: Self.treeSize)
+            var runner = runner(level, level.paging, room, database)
+            runner.enoughEntities = max(1, level.enoughEntities * rows.count / unread.rows.count)
+            do {
+                try runner.expand(
+                    &items, rows.map(\.sources), level.expand, of: level.set, level: level.number, root: level.root)
+            } catch is ExpandRoom.IsFull {
+                room.undo(budget)
+                if rows.count > 1 {
+                    unread.attempt = max(1, rows.count / 4)
+                    continue
+                }
+                return try readParts(of: unread, to: &bytes, database)
+            }
+            let isFirst = unread.isFirst
+            unread.isFirst = false
+            unread.next = end
+            if end < unread.rows.count { frames.append(.unread(unread)) }
+            if !isFirst, !(unread.isOutermost && marksRows) { bytes.append(UInt8(ascii: ",")) }
+            frames.append(.objects(items, next: 0, isOutermost: unread.isOutermost))
+            return
+        }
+    }
+
+    /// Writes a row whose tree is too large property by property.
+    private mutating func readParts(
+        of unread: UnreadRows, to bytes: inout [UInt8], _ database: Database
+    ) throws {
+        var unread = unread
+        let level = unread.level
+        var row = unread.rows[unread.next]
+        let isFirst = unread.isFirst
+        unread.isFirst = false
+        unread.next += 1
+        if unread.next < unread.rows.count { frames.append(.unread(unread)) }
+        begin(row.object, isFirst: isFirst, unread.isOutermost, to: &bytes)
+        // What stands within a complex value stands before the other properties, and has to be read at once.
+        for (position, expand) in level.expand.enumerated() where !expand.complexPath.isEmpty {
+            try readAtOnce(expand, position, &row, level, treeSize: nil, database)
+        }
+        var properties: [Frame] = []
+        var isEmpty = row.object.writer.bytes.count == 1
+        for (position, expand) in level.expand.enumerated() where expand.complexPath.isEmpty {
+            if let type = row.object.type, !expand.isOf(type, in: renderer.model) { continue }
+            properties.append(
+                .property(LargeProperty(row: row, position: position, level: level, needsComma: !isEmpty)))
+            isEmpty = false
+        }
+        frames.append(.text([UInt8(ascii: "}")]))
+        frames += properties.reversed()
+        frames.append(.object(row.object, member: 0, staysOpen: true))
+    }
+
+    /// Reads what one item of `$expand` leads to as one tree.
+    ///
+    /// - Parameter treeSize: the most bytes of the tree; `nil` for all memory that the request has.
+    /// - Throws: ``ExpandRoom/IsFull`` beyond a size that was given; ``ODataError`` 413 beyond the request's memory.
+    private func readAtOnce(
+        _ expand: BoundExpand, _ position: Int, _ row: inout UnreadRow, _ level: Level, treeSize: Int?,
+        _ database: Database
+    ) throws {
+        let budget = level.paging.budget
+        let room = ExpandRoom(treeSize: treeSize ?? budget?.heldBytesLeft ?? .max)
+        var items = [row.object]
+        do {
+            try runner(level, level.paging, room, database).expand(
+                &items, [[row.sources[position]]], [expand], of: level.set, level: level.number, root: level.root)
+        } catch let full as ExpandRoom.IsFull {
+            room.undo(budget)
+            if treeSize == nil, let budget { throw budget.tooLarge }
+            throw full
+        }
+        row.object = items[0]
+    }
+
+    // MARK: Large collections
+
+    private mutating func read(_ property: LargeProperty, to bytes: inout [UInt8], _ database: Database) throws {
+        let level = property.level
+        let expand = level.expand[property.position]
+        var row = property.row
+        row.object.members = []
+        do {
+            try readAtOnce(expand, property.position, &row, level, treeSize: Self.treeSize, database)
+        } catch is ExpandRoom.IsFull {
+            if try begin(property, expand, to: &bytes, database) { return }
+            try readAtOnce(expand, property.position, &row, level, treeSize: nil, database)
+        }
+        guard var member = row.object.members.first else { return }
+        member.needsComma = property.needsComma
+        write(member, to: &bytes)
+    }
+
+    /// Begins to read a collection in chunks.
+    ///
+    /// - Returns: whether that is possible: rows that nothing tells apart are read at once.
+    private mutating func begin(
+        _ property: LargeProperty, _ expand: BoundExpand, to bytes: inout [UInt8], _ database: Database
+    ) throws -> Bool {
+        let level = property.level
+        guard let set = level.set, let table = mapping.tables[set], expand.form != .count, expand.query.apply.isEmpty
+        else { return false }
+        let key = property.row.sources[property.position]
+        let runner = runner(level, level.paging, ExpandRoom(), database)
+        let nested = try runner.recursive(expand, level: level.number, of: 1)
+        let statement = try ExpandStatement(
+            nested, of: table, root: level.root ?? table, mapping: mapping, options: options,
+            pageSize: level.paging.pageSize)
+        guard statement.compiled.canResume else { return false }
+        let query = statement.ofOne(key)
+        var below = level
+        below.expand = nested.query.expand
+        below.set = statement.compiled.plan.set
+        below.number += 1
+        below.root = level.root ?? table
+        below.paging = level.paging.below(expand)
+        if property.needsComma { bytes.append(UInt8(ascii: ",")) }
+        let name = expand.navigation.name
+        if nested.query.count {
+            writeCount(try StoreReader.count(query, database), name, to: &bytes)
+            bytes.append(UInt8(ascii: ","))
+        }
+        bytes += JSONWriter.Key(name).text
+        if expand.navigation.isCollection { bytes.append(UInt8(ascii: "[")) }
+        frames.append(
+            .cursor(
+                Cursor(
+                    run: try PageRun(
+                        query, after: nil, pageSize: statement.pageSize, budget: level.paging.budget),
+                    expand: nested, parentID: property.row.object.id, level: below)))
+        return true
+    }
+
+    /// Reads the next chunk of a collection.
+    private mutating func read(_ cursor: Cursor, to bytes: inout [UInt8], _ database: Database) throws {
+        var cursor = cursor
+        let plan = cursor.run.compiled.plan
+        let isCollection = cursor.expand.navigation.isCollection
+        let mostRows = isCollection ? Self.chunkRows : 1
+        var rows: [UnreadRow] = []
+        var size = 0
+        let outcome = try cursor.run.run(database) { row in
+            let object = try renderer.item(row, plan)
+            size += object.writer.bytes.count
+            rows.append(UnreadRow(object: object, sources: plan.expandSources.map { $0.map { row.value($0) } }))
+            return rows.count < mostRows && size < Self.chunkSize
+        }
+        let isFirst = cursor.isFirst
+        guard isCollection else {
+            guard !rows.isEmpty else {
+                bytes += Array("null".utf8)
+                return
+            }
+            return push(rows, cursor.level, isFirst: true)
+        }
+        if outcome == .paused {
+            cursor.isFirst = isFirst && rows.isEmpty
+            frames.append(.cursor(cursor))
+        } else {
+            var tail: [UInt8] = [UInt8(ascii: "]")]
+            if outcome == .pageIsFull, let values = cursor.run.position,
+                let link = try cursor.level.paging.link(
+                    to: cursor.expand, of: cursor.parentID, values, mapping, options)
+            {
+                tail += nextLink(link, cursor.expand.navigation.name)
+            }
+            frames.append(.text(tail))
+        }
+        if !rows.isEmpty { push(rows, cursor.level, isFirst: isFirst) }
+    }
+
+    // MARK: Members
+
+    /// Writes the members that related rows make, up to the first of these.
+    private mutating func write(_ member: Object.Member, to bytes: inout [UInt8]) {
+        if member.needsComma { bytes.append(UInt8(ascii: ",")) }
+        let name = member.name
+        switch member.related {
+        case .none: bytes += JSONWriter.Key(name).text + Array("null".utf8)
+        case .one(let object):
+            bytes += JSONWriter.Key(name).text
+            frames.append(.object(object, member: 0, staysOpen: false))
+        case .many(let objects, let count, let link):
+            if let count {
+                writeCount(count, name, to: &bytes)
+                bytes.append(UInt8(ascii: ","))
+            }
+            bytes += JSONWriter.Key(name).text
+            bytes.append(UInt8(ascii: "["))
+            frames.append(.text([UInt8(ascii: "]")] + (link.map { nextLink($0, name) } ?? [])))
+            frames.append(.objects(objects, next: 0, isOutermost: false))
+        case .count(let count): writeCount(count, name, to: &bytes)
+        }
+    }
+
+    private func writeCount(_ count: Int64, _ name: String, to bytes: inout [UInt8]) {
+        bytes += JSONWriter.Key("\(name)\(renderer.prefix)count").text
+        bytes += Array((renderer.format.isIEEE754Compatible ? "\"\(count)\"" : "\(count)").utf8)
+    }
+
+    private func nextLink(_ link: String, _ name: String) -> [UInt8] {
+        var text = ""
+        StoredJSON.appendQuoted(link, to: &text)
+        return [UInt8(ascii: ",")] + JSONWriter.Key("\(name)\(renderer.prefix)nextLink").text + Array(text.utf8)
+    }
+}
