@@ -111,7 +111,8 @@ struct Serve: AsyncParsableCommand {
         if log {
             configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
         }
-        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
+        let monitors = StatusMonitors()
+        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
             .start(stoppingOnSignals: true)
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
@@ -124,12 +125,16 @@ struct Serve: AsyncParsableCommand {
         }
         Terminal.flush()
         await running.waitUntilStopped()
+        await monitors.cancelAll()
         try await source.close()
     }
 
     /// Serves V4 at the root and V2 below it.
-    private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
-        let options = ODataHandler.Options(publicURL: baseURL, trustsForwarded: trustsProxy)
+    private func handler(
+        _ provider: any ODataProvider, _ monitors: StatusMonitors
+    ) throws -> ODataServer.IdentifiedHandler {
+        let options = ODataHandler.Options(
+            publicURL: baseURL, trustsForwarded: trustsProxy, statusMonitors: monitors)
         do {
             return try ODataEndpoints(provider: provider, options: options).handle
         } catch {
