@@ -143,6 +143,15 @@ public actor StatusMonitors {
         return true
     }
 
+    /// Ends all requests and throws all answers away: for a server that stops.
+    public func cancelAll() {
+        for job in jobs.values {
+            job.task?.cancel()
+            for continuation in job.waiting { continuation.resume() }
+        }
+        jobs = [:]
+    }
+
     private func collected(_ head: HTTPResponse, _ stream: ByteStream, _ share: AnswerSpace.Share) async -> Answer {
         var body: [UInt8] = []
         do {

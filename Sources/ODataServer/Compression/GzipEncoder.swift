@@ -5,12 +5,16 @@ import ODataService
 actor GzipEncoder {
     /// The bytes that are given out at once.
     private static let bufferSize = 16_384
+    /// More than zlib can hold back.
+    private static let flushSize = 1 << 20
 
     private let state: DeflateState
     private var input: [UInt8] = []
     private var position = 0
     private var isFinishing = false
     private var isDone = false
+    /// The error that ended the stream, once the bytes before it have been given out.
+    private var failure: (any Error)?
 
     /// Makes an encoder; `nil` when there is no memory for it.
     init?() {
@@ -19,19 +23,30 @@ actor GzipEncoder {
     }
 
     /// The next packed bytes of a stream; `nil` at the end.
+    ///
+    /// - Throws: what the stream throws, behind all bytes that came before.
     func next(of stream: ByteStream) async throws -> [UInt8]? {
+        if let failure { throw failure }
         var output: [UInt8] = []
         while !isDone, output.count < Self.bufferSize {
             if position == input.count, !isFinishing {
-                if let chunk = try await stream.next() {
-                    input = chunk
-                    position = 0
-                } else {
-                    isFinishing = true
+                do {
+                    if let chunk = try await stream.next() {
+                        input = chunk
+                        position = 0
+                    } else {
+                        isFinishing = true
+                    }
+                } catch {
+                    failure = error
+                    // An error object may stand in what zlib holds back.
+                    output += state.deflate([], .everythingSoFar, limit: Self.flushSize).output
+                    guard output.isEmpty else { return output }
+                    throw error
                 }
             }
             let (consumed, packed, isAtEnd) = state.deflate(
-                input[position...], isFinishing: isFinishing, limit: Self.bufferSize)
+                input[position...], isFinishing ? .end : .nothing, limit: Self.bufferSize)
             position += consumed
             output += packed
             isDone = isAtEnd
@@ -65,11 +80,24 @@ private final class DeflateState {
         stream.deallocate()
     }
 
+    /// What is given out of the bytes that zlib holds back.
+    enum Flush {
+        case nothing, everythingSoFar, end
+
+        fileprivate var code: Int32 {
+            switch self {
+            case .nothing: Z_NO_FLUSH
+            case .everythingSoFar: Z_SYNC_FLUSH
+            case .end: Z_FINISH
+            }
+        }
+    }
+
     /// Packs some bytes.
     ///
     /// - Returns: how many were taken, what came of them, and whether that was all.
     func deflate(
-        _ input: ArraySlice<UInt8>, isFinishing: Bool, limit: Int
+        _ input: ArraySlice<UInt8>, _ flush: Flush, limit: Int
     ) -> (consumed: Int, output: [UInt8], isAtEnd: Bool) {
         var isAtEnd = false
         var consumed = 0
@@ -80,7 +108,7 @@ private final class DeflateState {
                 stream.pointee.next_out = buffer.baseAddress
                 stream.pointee.avail_out = UInt32(clamping: limit)
                 let offered = stream.pointee.avail_in
-                let status = CZlib.deflate(stream, isFinishing ? Z_FINISH : Z_NO_FLUSH)
+                let status = CZlib.deflate(stream, flush.code)
                 isAtEnd = status == Z_STREAM_END
                 consumed = Int(offered - stream.pointee.avail_in)
                 count = limit - Int(stream.pointee.avail_out)

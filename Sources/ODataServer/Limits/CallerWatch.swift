@@ -24,6 +24,8 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private var state: ChannelState?
     private var writes = 0
     private var received = 0
+    /// Whether the body of a request has not come to its end.
+    private var isInBody = false
     /// The bytes of the body at the beginning of the current period.
     private var receivedBefore = 0
     private var periodStart = NIODeadline.now()
@@ -94,13 +96,22 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case .head:
             received = 0
             receivedBefore = 0
-            // Nearly every request ends in the same read as its head begins.
-            if look == nil { lookLater(context) }
-            periodStart = .now()
+            isInBody = true
         case .body(let buffer): received += buffer.readableBytes
-        case .end: stopLooking()
+        case .end:
+            isInBody = false
+            stopLooking()
         }
         context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Nearly every request ends in the same read as its head begins.
+        if isInBody, look == nil {
+            periodStart = .now()
+            lookLater(context)
+        }
+        context.fireChannelReadComplete()
     }
 
     private func stopLooking() {

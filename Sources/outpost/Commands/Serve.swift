@@ -133,7 +133,8 @@ struct Serve: AsyncParsableCommand {
         if log {
             configuration.accessLog = Logger(label: "outpost.access") { TerminalLogHandler(label: $0) }
         }
-        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider))
+        let monitors = StatusMonitors()
+        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
             .start(stoppingOnSignals: true)
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
@@ -143,13 +144,17 @@ struct Serve: AsyncParsableCommand {
         say(where: running.url, sets, token)
         Terminal.flush()
         await running.waitUntilStopped()
+        await monitors.cancelAll()
         try await source.close()
     }
 
     /// Serves V4 at the root and V2 below it.
-    private func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
+    private func handler(
+        _ provider: any ODataProvider, _ monitors: StatusMonitors
+    ) throws -> ODataServer.IdentifiedHandler {
         let options = ODataHandler.Options(
-            publicURL: baseURL, trustsForwarded: trustsProxy, forwardedHosts: door.hosts(baseURL: baseURL))
+            publicURL: baseURL, trustsForwarded: trustsProxy, forwardedHosts: door.hosts(baseURL: baseURL),
+            statusMonitors: monitors)
         do {
             return try ODataEndpoints(provider: provider, options: options).handle
         } catch {

@@ -4,7 +4,7 @@ import Foundation
 /// Ends the process when it was told to stop and has not ended in time, whatever its threads do.
 ///
 /// The files of a store survive that as they survive a crash.
-final class StopDeadline: Sendable {
+final class StopDeadline {
     /// The exit code of a process that had to be ended.
     private static let status: Int32 = 1
 

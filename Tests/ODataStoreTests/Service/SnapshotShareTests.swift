@@ -6,7 +6,8 @@ import Testing
 
 /// The results that are kept for later pages: each caller has a share of its own, and files do not stay behind.
 @Suite struct SnapshotShareTests {
-    private let (ann, bob) = (CallerID(Principal(name: "ann")), CallerID(address: "192.0.2.7"))
+    private let ann = CallerID(Principal(name: "ann"))
+    private let bob = CallerID(address: "192.0.2.7")
 
     private func keep(_ shelf: SnapshotShelf<String>, _ id: String, _ bytes: Int, _ owner: CallerID) throws {
         try shelf.begin(owner)
