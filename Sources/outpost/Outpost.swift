@@ -45,8 +45,8 @@ struct Outpost: AsyncParsableCommand {
             known = command
             // Looking at the log leaves no traces in it.
             if !(command is Log) {
-                let names = Set(configuration.subcommands.compactMap(\.configuration.commandName))
-                logger = ToolLog.begin(CommandLine.arguments.first(where: names.contains) ?? "outpost")
+                let names = Set(configuration.subcommands.compactMap { $0.configuration.commandName })
+                logger = ToolLog.begin(CommandLine.arguments.first { names.contains($0) } ?? "outpost")
             }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

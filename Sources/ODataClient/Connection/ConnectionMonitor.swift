@@ -125,8 +125,10 @@ public struct MonitoredTransport: HTTPTransport {
             return answer
         } catch let error as TransportError {
             switch error {
-            case .cannotConnect, .timedOut, .connectionLost, .truncated: monitor.noteFailure()
-            case .invalidURL, .untrustedCertificate, .clientCertificateRefused, .proxyAuthenticationRequired: break
+            case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: monitor.noteFailure()
+            case .invalidURL, .untrustedCertificate, .clientCertificateRefused, .proxyAuthenticationRequired, .malformed,
+                .tooLarge, .plainHTTP, .foreignLink, .insecureLink:
+                break
             }
             throw error
         }

@@ -259,10 +259,10 @@ public final class ODataClient: ODataProvider {
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
         var options = options
-        let request = try atOwnAddress(request)
+        var request = try atOwnAddress(request)
         // What brings an identification may have been sent with it before, and have acted: who sent it knows.
         let mayBeRepeat = request.hasIdentification
-        var request = repeatability.identified(configuration.completed(request), model: model)
+        request = repeatability.identified(configuration.completed(request), model: model)
         if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
         if configuration.hidesURLs, let hidden = HiddenRead(request) {
             return try await hidden.answer(from: exchange(hidden.batch, model, options))
@@ -307,7 +307,8 @@ public final class ODataClient: ODataProvider {
         return request
     }
 
-    private func exchange(: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+    private func exchange(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
         let request = try withoutSecrets(request)
         let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }

@@ -46,7 +46,7 @@ struct Index: AsyncParsableCommand, StoreCommand {
     func run() async throws {
         let provider = try await store.open()
         do {
-            let what = set == nil ? "Reading" : drop ? "Dropping the index" : "Making the index"
+            let what: TerminalText = set == nil ? "Reading" : drop ? "Dropping the index" : "Making the index"
             let report = try await ProgressLine.during(what) { _ in try await change(provider) }
             try provider.close()
             tell(report)

@@ -59,14 +59,15 @@ enum Terminal {
     /// Writes the bytes of a document or a value: as they are into a file or a pipe, and made harmless where a person looks.
     static func write(_ bytes: [UInt8], to output: Output = .output) {
         guard isTerminal(output) else { return put(bytes, to: output) }
-        put(Array(HarmlessText.document(String(decoding: bytes, as: UTF8.self)).utf8), to: output)
+        let text = HarmlessText.document(String(decoding: bytes, as: UTF8.self))
+        put(Array(text.utf8), to: output)
     }
 
     /// Writes bytes that come in pieces, as ``write(_:to:)-([UInt8],_)`` does.
     ///
     /// - Parameter isJSON: whether they are JSON text, which is the same text when harmful characters are escaped in it.
     static func write(_ stream: ByteStream, isJSON: Bool = false) async throws {
-        var pieces = HarmlessPieces(isJSON ? HarmlessText.json : HarmlessText.document)
+        var pieces = HarmlessPieces { isJSON ? HarmlessText.json($0) : HarmlessText.document($0) }
         let isHarmless = !isJSON && !isTerminal(.output)
         while let bytes = try await stream.next() { put(isHarmless ? bytes : pieces.add(bytes), to: .output) }
         put(pieces.end(), to: .output)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import ODataClient
 import ODataHTTP
+import ODataQuery
 import ODataService
 import Testing
 

@@ -77,7 +77,8 @@ struct EndlessDownloadTests {
                 return answer(Self.page("Things", Self.rows(number * 1000..<number * 1000 + 1000), next: "Things?p=\(number)"))
             case .emptyPages: return answer(Self.page("Things", "", next: "Things?p=\(number)"))
             case .onePage, .blanks:
-                let (way, next) = (way, Mutex(0))
+                let way = way
+                let next = Mutex(0)
                 let stream = ByteStream {
                     let start = next.withLock { next in
                         defer { next += 1000 }
