@@ -267,6 +267,9 @@ public final class OfflineODataProvider: ODataProvider {
             try await checkModel()
             return try await batch(items, of: request)
         }
+        guard request.method == .read || !database.isQuiet else {
+            throw ODataError(translating: StoreError.diskFull)
+        }
         return try await checkingModel(isRead: request.method == .read) {
             try await answering(request, isPaged: isPaged)
         }

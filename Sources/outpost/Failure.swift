@@ -258,10 +258,6 @@ struct Failure: Error {
     private init(store error: StoreError, of subject: CommandSubject) {
         let advice: TerminalText?
         switch error {
-        // A store on a full device is opened for reading alone.
-        case .readOnly where subject.clone.map { QuietLock.isFull($0) } ?? false:
-            self.init(store: .diskFull, of: subject)
-            return
         case .readOnly:
             self.init(
                 message: "\(subject.clone ?? "The database") may not be written, as it must be even to be read.",
@@ -338,6 +334,7 @@ struct Failure: Error {
         case 413 where error.code == "PayloadTooLarge":
             "The same command gets the same answer. Ask for less of it, by $select or $filter."
         case 403: "This user may not do that at the service."
+        case 507 where subject.clone != nil: "Make room and run the same command again. Reading works meanwhile."
         case 429, 503: "The service is busy; nothing is lost, try again later."
         default: nil
         }

@@ -51,6 +51,9 @@ public final class StoreDatabase: Sendable {
     /// The lock on a database that is only read, since there was no room for what SQLite writes to read it.
     private let quietLock: QuietLock?
 
+    /// Whether the store is open for reading alone, since the device was full when it was opened.
+    package var isQuiet: Bool { quietLock != nil }
+
     /// What each transaction begins with. A closure that lay in a `Mutex` by itself would be wrapped once more whenever it is
     /// read, so that each transaction took longer than the one before.
     private struct Condition {
@@ -71,7 +74,7 @@ public final class StoreDatabase: Sendable {
     /// Opens a store, or makes an empty file.
     ///
     /// An encrypted store on a full device is opened for reading alone: nothing is written, every change ends with
-    /// ``StoreError/diskFull`` or ``StoreError/readOnly``, and other processes find it locked until it is closed.
+    /// ``StoreError/diskFull``, and other processes find it locked until it is closed.
     ///
     /// - Parameters:
     ///   - path: the file.

@@ -39,8 +39,10 @@ struct FullDiskTests {
         let status = try await store.status()
         #expect(status.pending.count == 1 && status.queries.first?.rows ?? 0 > 0)
         #expect(try await store.rows("Customers('C0002')").first?["City"] == .string("Mine"))
-        await #expect(throws: (any Error).self) {
+        await #expect {
             try await store.update("Customers('C0003')", ["City": "Mine"])
+        } throws: { error in
+            (error as? ODataError)?.status == 507
         }
         try store.close()
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
