@@ -1,5 +1,5 @@
 .PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
-	bench-functions limits growth docs fuzz faults simulate soak clean
+	bench-functions limits growth docs fuzz faults simulate soak attack clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -67,6 +67,9 @@ simulate: setup ## a service and its clients, everything failing: make simulate 
 soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
 	SCRATCH=$(SCRATCH) scripts/release.sh --product Soak
 	"$$(SCRATCH=$(SCRATCH) scripts/release.sh --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
+
+attack: ## the attacks on a built tool that the threat model names
+	SCRATCH=$(SCRATCH) scripts/attack.sh
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
 	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests

@@ -233,8 +233,8 @@ struct Failure: Error {
         self.init(message: message, advice: advice, status: .misused)
     }
 
-    private static func advice(for problem: SecretError.Exposure, of path: String) -> String {
-        let remedy =
+    private static func advice(for problem: SecretError.Exposure, of path: String) -> TerminalText {
+        let remedy: TerminalText =
             switch problem {
             case .readable, .writable: "If nobody else has read it: chmod go= \(path.shellQuoted)"
             case .openFolder(let folder, _): "If nobody has exchanged it: chmod go-w \(folder.shellQuoted)"

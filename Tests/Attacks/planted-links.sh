@@ -1,6 +1,6 @@
 #!/bin/bash
 # H4 and its like: links in a directory that comes from somebody else direct writes at a file of the user.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/support/common.sh"
 serve
 "$OUTPOST" clone "$URL" "$WORK/shop" >/dev/null || exit 2
 precious="$WORK/precious.txt"

@@ -87,7 +87,6 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     private func damagedFiles() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { $0.hasPrefix("store.db.damaged") && !$0.contains("-") }.sorted()
-            .map { $0.withoutControls() }
     }
 
     private struct Report: Encodable {

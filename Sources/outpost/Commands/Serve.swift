@@ -139,7 +139,7 @@ struct Serve: AsyncParsableCommand {
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
         for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
-            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning.withoutControls())")
+            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)")
         }
         say(where: running.url, sets, token)
         Terminal.flush()

@@ -87,7 +87,7 @@ struct ListUsers: ParsableCommand {
     func run() throws {
         let names = try UsersFile(path: file).names
         if json { return print(JSONText(names).text) }
-        for name in names { print(name.withoutControls()) }
+        for name in names { print(name) }
     }
 }
 

@@ -70,7 +70,7 @@ struct KeptKey: Encodable {
     }
 
     private static func line(_ use: KeyUses.Use) -> String {
-        let path = use.path.withoutControls()
+        let path = use.path
         return switch use.state {
         case .opens: path
         case .missing: "\(path) (missing)"
@@ -79,13 +79,13 @@ struct KeptKey: Encodable {
     }
 
     /// The same, with the number of changes that wait in each clone.
-    func linesWithPendingChanges() async -> [String] {
+    func linesWithPendingChanges() async -> [TerminalText] {
         guard isInUse, let secret = try? SecretName(name), let key = try? FileSecretStore().key(named: secret) else {
-            return lines
+            return lines.map { TerminalText($0) }
         }
-        var lines: [String] = []
+        var lines: [TerminalText] = []
         for use in uses {
-            var line = Self.line(use)
+            var line = TerminalText(Self.line(use))
             if use.state == .opens, use.path.hasSuffix("/store.db"),
                 let count = await Self.pendingChanges(in: String(use.path.dropLast("/store.db".count)), key), count > 0
             {

@@ -71,7 +71,7 @@ struct UsersFile {
             lines.append(.user(name: name, hash: try Self.hash(value, of: name, place, path)))
             guard known.insert(name).inserted else {
                 throw Failure(
-                    message: "\(place): \(name.withoutControls()) has a line already.",
+                    message: "\(place): \(name) has a line already.",
                     advice: "Remove one of the two.", status: .misused)
             }
         }
@@ -79,7 +79,7 @@ struct UsersFile {
 
     private static func hash(_ text: String, of name: String, _ place: String, _ path: String) throws -> PasswordHash {
         let advice = "Write the line anew with: outpost users add \(path.shellQuoted) \(name.shellQuoted)"
-        let shown = name.withoutControls()
+        let shown = name
         guard !text.isEmpty else {
             throw Failure(message: "\(place): \(shown) has no password.", advice: advice, status: .misused)
         }
@@ -155,7 +155,7 @@ struct UsersFile {
         }
         guard !name.isEmpty, name.utf8.count <= maxNameLength, isPlain, name.utf8.first != UInt8(ascii: "#") else {
             throw Failure(
-                message: "'\(name.withoutControls())' is no name of a user.",
+                message: "'\(name)' is no name of a user.",
                 advice:
                     "A name has 1 to \(maxNameLength) bytes, no colon, no control character, and no # at its start.",
                 status: .misused)
