@@ -112,8 +112,10 @@ struct Serve: AsyncParsableCommand {
             configuration.accessLog = Logger(label: "outpost.access") { StreamLogHandler.standardError(label: $0) }
         }
         let monitors = StatusMonitors()
-        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
-            .start(stoppingOnSignals: true)
+        let running = try await ODataServer(
+            configuration: configuration, handler: try handler(source.provider, monitors)
+        )
+        .start(stoppingOnSignals: true)
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
         for warning in source.warnings { Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)") }
