@@ -11,12 +11,8 @@ import Testing
     /// What became of a request.
     private final class Trace: Sendable {
         private let state = Mutex<[String]>([])
-        private let start = Mutex(ContinuousClock.now)
 
-        func note(_ event: String) {
-            state.withLock { $0.append(event) }
-            start.withLock { $0 = .now }
-        }
+        func note(_ event: String) { state.withLock { $0.append(event) } }
         var events: [String] { state.withLock { $0 } }
 
         /// Waits for an event.

@@ -29,7 +29,8 @@ final class ServiceCore: Sendable {
         reader = StoreReader(
             mapping: mapping,
             configuration: StoreReader.Configuration(
-                maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedRowLimit, now: options.now))
+                maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedRowLimit, now: options.now),
+            snapshots: ResultSnapshots(options.snapshotLimits), for: nil)
         streamSets = Set(mapping.tables.values.filter { $0.hasStreams(in: mapping.model) }.map(\.set))
         etags = mapping.tables.mapValues {
             ETagRule(of: $0, in: mapping.model, isWanted: definition.givesETagsToAll)

@@ -38,11 +38,13 @@ extension StoreService {
         var key: EntityKey?
         if case .key(let given)? = bound.resource.steps.dropFirst().first { key = given }
         let entities = try await database.read { [core, key] database in
-            try rows(
-                VirtualRead(
-                    request: request, key: key,
-                    transaction: ServiceTransaction(core: core, database: database, request: request))
-            )
+            try request.budget.running(on: database) {
+                try rows(
+                    VirtualRead(
+                        request: request, key: key,
+                        transaction: ServiceTransaction(core: core, database: database, request: request))
+                )
+            }
         }
         var virtual = VirtualEntities(
             entities, of: set, model: model, now: options.now(), pageSizeLimit: options.pageSizeLimit)
