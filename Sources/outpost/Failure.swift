@@ -40,7 +40,7 @@ struct Failure: Error {
                 Terminal.write("\n")
                 exit(0)
             }
-            Terminal.error(TerminalText(lines: Outpost.fullMessage(for: error)))
+            Terminal.error(misuse(error))
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error, of: subject)
@@ -48,6 +48,18 @@ struct Failure: Error {
         Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
         if let advice = failure.advice { Terminal.error(advice) }
         exit(failure.status.rawValue)
+    }
+
+    /// What the argument parser says of wrong arguments, each of them on one line.
+    private static func misuse(_ error: any Error) -> TerminalText {
+        var text = Outpost.fullMessage(for: error)
+        for argument in CommandLine.arguments.dropFirst() {
+            let value = argument.drop { $0 != "=" }.dropFirst()
+            for part in [argument, String(value)] where HarmlessText.line(part) != part {
+                text = text.replacing(part, with: HarmlessText.line(part))
+            }
+        }
+        return TerminalText(lines: text)
     }
 
     /// Whether the argument parser made the error: usage, help and version texts.
@@ -348,4 +360,14 @@ extension Failure: CleanFailure {}
 /// Ends the process after everything has been said.
 struct QuietExit: Error {
     var status: ExitStatus
+}
+
+extension TransportError {
+    /// Whether the same request may go through later, since it is the way that failed.
+    var mayPass: Bool {
+        switch self {
+        case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: true
+        default: false
+        }
+    }
 }

@@ -10,7 +10,8 @@ struct OutputTests {
             .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         let ways = [
-            "standardOutput", "standardError", "STDOUT_FILENO", "STDERR_FILENO", "Swift.print", "debugPrint", "dump(", "fputs",
+            "standardOutput", "standardError", "STDOUT_FILENO", "STDERR_FILENO", "Swift.print", "debugPrint", "dump(",
+            "fputs",
             "putchar", "StreamLogHandler(", "/dev/stdout", "/dev/tty",
         ]
         var (count, found) = (0, Set<String>())

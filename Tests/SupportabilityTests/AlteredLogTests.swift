@@ -75,7 +75,8 @@ struct AlteredLogTests {
         }
     }
 
-    @Test("What the log itself does is none: dropping the oldest, removing by level, clearing, and a line cut by a crash")
+    @Test(
+        "What the log itself does is none: dropping the oldest, removing by level, clearing; nor is a line that is cut")
     func own() throws {
         let folder = LogFolder()
         let log = try log(folder)

@@ -14,7 +14,8 @@ struct HarmlessTextTests {
             ("\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
             ("\u{2066}\u{2067}\u{2068}\u{2069}", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"),
             ("\u{200E}\u{200F}\u{061C}", "\u{FFFD}\u{FFFD}\u{FFFD}"),
-            ("a\u{200B}b\u{200C}c\u{200D}d\u{2060}e\u{FEFF}f\u{AD}g", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}f\u{FFFD}g"),
+            ("a\u{200B}b\u{200C}c\u{200D}d", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d"),
+            ("a\u{2060}b\u{FEFF}c\u{AD}d", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d"),
             ("\u{E0041}\u{180E}\u{3164}", "\u{FFFD}\u{FFFD}\u{FFFD}"),
         ])
     func line(text: String, expected: String) { #expect(HarmlessText.line(text) == expected) }
@@ -30,8 +31,8 @@ struct HarmlessTextTests {
 
     @Test("is the same in JSON, with escapes")
     func json() {
-        #expect(HarmlessText.json("{\n\"a\":\"b\u{202E}\u{9B}\u{7F}\u{2028}\u{E0041}é\"}") ==
-            "{\n\"a\":\"b\\u202e\\u009b\\u007f\\u2028\\udb40\\udc41é\"}")
+        let json = HarmlessText.json("{\n\"a\":\"b\u{202E}\u{9B}\u{7F}\u{2028}\u{E0041}é\"}")
+        #expect(json == "{\n\"a\":\"b\\u202e\\u009b\\u007f\\u2028\\udb40\\udc41é\"}")
     }
 
     @Test("may come in pieces that end within a character")
@@ -57,7 +58,7 @@ struct HarmlessTextTests {
         let name = "x\n\u{1B}[31m\u{202E}"
         let text: TerminalText = "first \(name)\nsecond \(TerminalText(name)) \(1)"
         #expect(text.description == "first x  [31m\u{FFFD}\nsecond x  [31m\u{FFFD} 1")
-        #expect(TerminalText("in DIR, DIRS and DIR.").replacing(word: "DIR", with: "d\(name)").description
-            == "in dx  [31m\u{FFFD}, DIRS and dx  [31m\u{FFFD}.")
+        let filled = TerminalText("in DIR, DIRS and DIR.").replacing(word: "DIR", with: "d\(name)")
+        #expect(filled.description == "in dx  [31m\u{FFFD}, DIRS and dx  [31m\u{FFFD}.")
     }
 }

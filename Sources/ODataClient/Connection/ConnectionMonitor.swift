@@ -126,7 +126,8 @@ public struct MonitoredTransport: HTTPTransport {
         } catch let error as TransportError {
             switch error {
             case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: monitor.noteFailure()
-            case .invalidURL, .untrustedCertificate, .clientCertificateRefused, .proxyAuthenticationRequired, .malformed,
+            case .invalidURL, .untrustedCertificate, .clientCertificateRefused, .proxyAuthenticationRequired,
+                .malformed,
                 .tooLarge, .plainHTTP, .foreignLink, .insecureLink:
                 break
             }

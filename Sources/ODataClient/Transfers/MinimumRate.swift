@@ -69,7 +69,8 @@ struct PacedTransport: HTTPTransport {
             guard let tooFew else { return }
             throw .tooSlow(
                 host: host,
-                reason: "\(tooFew) bytes came in \(rate.time.components.seconds) seconds, and at least \(rate.bytes) must.")
+                reason: "\(tooFew) bytes came in \(rate.time.components.seconds) seconds, and at least \(rate.bytes) "
+                    + "must.")
         }
     }
 }

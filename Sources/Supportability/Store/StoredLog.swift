@@ -112,7 +112,8 @@ public final class StoredLog: LogSink {
         let size = byteCount(sealing: encoded)
         try withLock { (state: inout State) throws(StoredLogError) in
             if state.segments.mustTurn(for: size, limits) { try advance(&state) }
-            try state.segments.append(size, limits) { position throws(StoredLogError) in try line(encoded, at: position) }
+            try state.segments.append(size, limits) { position throws(StoredLogError) in try line(encoded, at: position)
+            }
             keepEnd(state)
         }
     }

@@ -158,7 +158,8 @@ extension Log {
         let reading = try log.read(query)
         defer { Self.warn(of: reading) }
         try log.export(
-            reading.records.map(ToolLog.redaction.redacted), to: path, formatter: isPage ? LogPageFormatter(language: language ?? .preferred) : formatter,
+            reading.records.map(ToolLog.redaction.redacted), to: path,
+            formatter: isPage ? LogPageFormatter(language: language ?? .preferred) : formatter,
             isPacked: isPacked)
     }
 }

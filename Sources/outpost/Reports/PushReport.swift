@@ -75,7 +75,8 @@ extension Failure {
         guard !sent.failed.isEmpty else { return }
         status = .someRefused
         let count = Terminal.plural(sent.failed.count, "change")
-        let refused: TerminalText = "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
+        let refused: TerminalText =
+            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
         advice = [advice, subject.filled(refused)].compactMap { $0 }.joined(separator: "\n")
     }
 }

@@ -37,7 +37,9 @@ final class ProgressLine: Sendable {
     }
 
     /// Shows a line while something is done.
-    static func during<Value>(_ text: TerminalText, _ body: (ProgressLine) async throws -> Value) async rethrows -> Value {
+    static func during<Value>(_ text: TerminalText, _ body: (ProgressLine) async throws -> Value) async rethrows
+        -> Value
+    {
         let line = ProgressLine(text)
         defer { line.finish() }
         return try await body(line)

@@ -9,7 +9,8 @@ import Testing
         _ wire: ScriptedWire, _ step: any AuthenticationStep, root: String = "https://service.test/"
     ) throws -> HTTPSession {
         try HTTPSession(
-            wire, serviceRoot: root, configuration: .init(authentication: Authentication(step), retry: .none))
+            wire, serviceRoot: root,
+            configuration: .init(authentication: Authentication(step), retry: .none, allowsPlainHTTP: true))
     }
 
     private static func guarded(_ password: String) -> ScriptedWire {

@@ -8,12 +8,16 @@ import Testing
 
 @Suite("Links to the next page")
 struct ForeignLinkTests {
+    private static func page(_ rows: String, next link: String? = nil) -> WireScript.Answer {
+        let link = link.map { ",\"@odata.nextLink\":\"\($0)\"" } ?? ""
+        return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[\(rows)]\(link)}")
+    }
+
     /// Pages of a shop at https://service.test/shop/, of which the first leads on.
     private func shop(next link: String) -> WireScript {
         WireScript(metadata: ShopMetadata.v4()) { sent, number in
             number == 0
-                ? .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"\(link)\"}")
-                : .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":2}]}")
+                ? Self.page("{\"ID\":1}", next: link) : Self.page("{\"ID\":2}")
         }
     }
 
@@ -62,7 +66,7 @@ struct ForeignLinkTests {
     func emptyPages() async throws {
         let wire = WireScript(metadata: ShopMetadata.v4()) { _, number in
             guard number < 5000 else { return .refusal(500) }
-            return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[],\"@odata.nextLink\":\"Orders?p=\(number)\"}")
+            return Self.page("", next: "Orders?p=\(number)")
         }
         let error = await #expect(throws: ODataError.self) { try await wire.service().entities("Orders") }
         #expect(error?.code == "EndlessAnswer")

@@ -39,7 +39,8 @@ final class ScriptedTransport: HTTPTransport {
             let next = number < links.count ? ",\"@odata.nextLink\":\"\(links[number])\"" : ""
             return .json("{\"@odata.context\":\"\(WireScript.root)$metadata#Orders\",\"value\":[]\(next)}")
         }
-        _ = try await transport.service(.init(headers: [key: "topsecret"])).entities("Orders")
+        _ = try await transport.service(.init(headers: [key: "topsecret"], followedHosts: ["other.test"]))
+            .entities("Orders")
         #expect(transport.sent.map { $0.message.authority } == ["service.test", "service.test:443", "other.test"])
         #expect(transport.sent.map { $0[key] } == ["topsecret", "topsecret", nil])
     }
@@ -50,10 +51,10 @@ final class ScriptedTransport: HTTPTransport {
             if sent.line.contains("Photos") || sent.line.contains("bytes") {
                 return .init(fields: ["Content-Type": "image/png"], body: "png")
             }
-            let next = number == 0 ? ",\"@odata.nextLink\":\"http://elsewhere.test/Orders\"" : ""
+            let next = number == 0 ? ",\"@odata.nextLink\":\"https://elsewhere.test/Orders\"" : ""
             return .json("{\"@odata.context\":\"\(WireScript.root)$metadata#Orders\",\"value\":[]\(next)}")
         }
-        let client = try transport.client()
+        let client = try transport.client(.init(followedHosts: ["elsewhere.test"]))
         let service = DataService(client).header(field, "topsecret").header("Accept-Language", "de")
         _ = try await service.entities("Orders")
         var photo = try await ShopMetadata.entity(["ID": 1], set: "Photos", of: client)
@@ -76,13 +77,13 @@ final class ScriptedTransport: HTTPTransport {
         request.url = ODataURL(path: ResourcePath([.value]))
         request.headers = ["Range": "bytes=3-", "If-Range": "\"1\"", "X-Api-Key": "topsecret"]
         request.ifMatch = "\"1\""
-        _ = try await transport.client().execute(request)
+        _ = try await transport.client(.init(followedHosts: ["elsewhere.test"])).execute(request)
         let sent = try #require(transport.sent.first)
         #expect(sent["Range"] == "bytes=3-" && sent["If-Range"] == "\"1\"" && sent["If-Match"] == "\"1\"")
         #expect(sent["X-Api-Key"] == nil)
     }
 
-    private static let root = "http://service.test/shop/"
+    private static let root = "https://service.test/shop/"
 
     private func joined(
         _ service: MemoryService, authentication: Authentication = .none,
@@ -242,8 +243,10 @@ final class ScriptedTransport: HTTPTransport {
                     200, "application/json", "{\"@context\":\"$metadata#Orders\",\"value\":[]}")
         }
         let authentication = Authentication.basic(user: "Ann", password: "secret").then(.header("X-Tenant", "blue"))
-        let client = try ODataClient(serviceRoot: Self.root, transport: transport, authentication: authentication)
-        _ = try await client.execute(ODataRequest(following: "http://elsewhere.test/Orders"))
+        let client = try ODataClient(
+            serviceRoot: Self.root, transport: transport, authentication: authentication,
+            configuration: .init(followedHosts: ["elsewhere.test"]))
+        _ = try await client.execute(ODataRequest(following: "https://elsewhere.test/Orders"))
         _ = try await client.execute(ODataRequest(following: Self.root + "Orders?x"))
         let requests = transport.requests
         #expect(
@@ -379,7 +382,7 @@ final class ScriptedTransport: HTTPTransport {
     @Test(
         "Metadata that are somewhere else are read there, and credentials go to the service alone",
         arguments: [
-            ("meta/shop.xml", "http://service.test/shop/meta/shop.xml", true),
+            ("meta/shop.xml", "https://service.test/shop/meta/shop.xml", true),
             ("https://models.test/shop.xml", "https://models.test/shop.xml", false),
         ])
     func metadataElsewhere(setting: String, url: String, isOwn: Bool) async throws {

@@ -31,7 +31,8 @@ struct MinimumRateTests {
 
     @Test("is given up, with what came and what must come")
     func drips() async throws {
-        let session = try session(dripping(every: .milliseconds(5)), MinimumRate(bytes: 1024, within: .milliseconds(200)))
+        let rate = MinimumRate(bytes: 1024, within: .milliseconds(200))
+        let session = try session(dripping(every: .milliseconds(5)), rate)
         let (_, body) = try await session.send(request(), body: nil)
         let error = await #expect(throws: TransportError.self) { try await body.collect(limit: 1 << 20) }
         guard case .tooSlow("service.test", let reason) = error else {

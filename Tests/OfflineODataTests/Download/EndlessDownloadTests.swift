@@ -74,7 +74,8 @@ struct EndlessDownloadTests {
             response.headerFields[.contentType] = "application/json"
             switch way {
             case .pages:
-                return answer(Self.page("Things", Self.rows(number * 1000..<number * 1000 + 1000), next: "Things?p=\(number)"))
+                let rows = Self.rows(number * 1000..<number * 1000 + 1000)
+                return answer(Self.page("Things", rows, next: "Things?p=\(number)"))
             case .emptyPages: return answer(Self.page("Things", "", next: "Things?p=\(number)"))
             case .onePage, .blanks:
                 let way = way

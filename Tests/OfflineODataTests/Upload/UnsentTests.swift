@@ -30,7 +30,7 @@ struct UnsentTests {
     enum Obstacle: CaseIterable { case fields, renewal, csrf, metadata, cancelled }
 
     private func client(_ shop: Shop, _ obstacle: Obstacle, _ isClosed: LockedFlag) throws -> ODataClient {
-        var session = HTTPSession.Configuration(retry: .none)
+        var session = HTTPSession.Configuration(retry: .none, allowsPlainHTTP: true)
         var refusal = HTTPResponse(status: .unauthorized)
         switch obstacle {
         case .fields, .cancelled:
