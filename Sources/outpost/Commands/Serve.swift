@@ -122,7 +122,7 @@ struct Serve: AsyncParsableCommand {
         configuration.authentication = try await access.authentication()
         configuration.certificateSuffices = access.allowsEither
         let warnings = warnings(isClone: source.isClone, configuration.authentication)
-        let token = token(isClone: source.isClone, configuration.authentication)
+        var token = token(isClone: source.isClone, configuration.authentication)
         defer { token?.remove() }
         if let token { configuration.authentication = [token.signIn] }
         configuration.crossOrigin = access.crossOrigin
@@ -140,6 +140,7 @@ struct Serve: AsyncParsableCommand {
         .start(stoppingOnSignals: true)
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
+        token?.write()
         for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
             Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)")
         }

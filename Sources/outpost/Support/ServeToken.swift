@@ -7,19 +7,25 @@ import ODataServer
 struct ServeToken {
     /// What lets its holder in.
     let signIn: TokenSignIn
-    /// The file, if it could be written.
-    let file: String?
+    /// The file, once it is written.
+    private(set) var file: String?
     /// Why the file could not be written.
-    let problem: String?
+    private(set) var problem: String?
+    private let path: String
 
-    /// Makes a token and writes its file, which only its owner can read.
+    /// Makes a token; its file is written when the service runs, so that a start that fails takes no other service's token
+    /// away.
     ///
     /// - Parameters:
     ///   - directory: the directory of the clone.
     ///   - isSecure: whether the service speaks TLS.
     init(in directory: String, isSecure: Bool) {
         signIn = TokenSignIn(isSecure: isSecure)
-        let path = directory + "/serve.token"
+        path = directory + "/serve.token"
+    }
+
+    /// Writes the file, which only its owner can read.
+    mutating func write() {
         let code = PrivateFile.replace(path, by: signIn.token + "\n")
         file = code == 0 ? path : nil
         problem = code == 0 ? nil : "\(path) cannot be written: \(String(cString: strerror(code)))."
