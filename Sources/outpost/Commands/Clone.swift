@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ODataClient
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService

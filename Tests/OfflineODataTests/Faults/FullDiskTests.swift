@@ -2,6 +2,7 @@ import EncryptedSQLite
 import FaultInjection
 import Foundation
 import ODataModel
+import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
@@ -39,11 +40,10 @@ struct FullDiskTests {
         let status = try await store.status()
         #expect(status.pending.count == 1 && status.queries.first?.rows ?? 0 > 0)
         #expect(try await store.rows("Customers('C0002')").first?["City"] == .string("Mine"))
-        await #expect {
+        let refusal = await #expect(throws: ODataError.self) {
             try await store.update("Customers('C0003')", ["City": "Mine"])
-        } throws: { error in
-            (error as? ODataError)?.status == 507
         }
+        #expect(refusal?.status == 507)
         try store.close()
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
         #expect(found.isWhole, "\(found.damages) \(found.problems)")
