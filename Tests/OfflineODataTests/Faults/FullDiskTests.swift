@@ -2,6 +2,7 @@ import EncryptedSQLite
 import FaultInjection
 import Foundation
 import ODataModel
+import ODataService
 import ODataStore
 import OfflineOData
 import Secrets
