@@ -22,7 +22,7 @@ for name, answer in [("rows", rows), ("empty", empty)]:
     with Home() as home:
         service = Service(answer)
         try:
-            code, text = home.run("clone", service.url, "d", timeout=60)
+            code, text = home.run("clone", service.url, "d", timeout=120)
             if code == 0 or "no end" not in text:
                 problems.append(f"{name}: {code} {text}")
         except subprocess.TimeoutExpired:
