@@ -1,5 +1,10 @@
+#!/usr/bin/env python3
 """M8: next links without end, although the service counts one row; pages without rows; a body that drips."""
 import itertools
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 problems = []
