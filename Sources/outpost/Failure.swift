@@ -36,8 +36,7 @@ struct Failure: Error {
         let code = Outpost.exitCode(for: error)
         guard error is any CleanFailure || !isParserError(error) else {
             if code == .success {
-                Terminal.write(Outpost.fullMessage(for: error) as String)
-                Terminal.write("\n")
+                Terminal.write(Array("\(Outpost.fullMessage(for: error))\n".utf8), isDocument: true)
                 exit(0)
             }
             Terminal.error(misuse(error))

@@ -1,4 +1,9 @@
+#!/usr/bin/env python3
 """Credentials over plain http to another machine."""
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 problems = []

@@ -242,8 +242,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     {
         let kept: TerminalText = "What is complete is kept in \(target)"
         // Others advise to run the same command again: that would find a clone already.
-        if let error = error as? TransportError, !error.mayPass, let advice { return "\(advice)\n\(kept)." }
-        let helps = error is OfflineError || error is ODataError
+        let isOfAnswer = (error as? TransportError).map { !$0.mayPass } ?? false
+        if case .tooLarge? = error as? TransportError, let advice { return "\(advice)\n\(kept)." }
+        let helps = error is OfflineError || error is ODataError || isOfAnswer
         guard helps, let advice else { return "\(kept); go on with: outpost pull \(target.shellQuoted)" }
         return advice.description.contains("outpost pull")
             ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"

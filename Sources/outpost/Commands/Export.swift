@@ -89,7 +89,8 @@ struct Export: AsyncParsableCommand, StoreCommand {
         let url = try ODataURL(parsing: text)
         try provider.check(url, written: text)
         let formulas = SpreadsheetFormulas(guards: guardsFormulas)
-        let rows = try await ExportedRows(url, format, provider, formulas)
+        let rows = try await ExportedRows(
+            url, format, provider, formulas, areShown: Terminal.isTerminal(.output))
         defer { Self.warn(of: formulas) }
         _ = try await rows.write(to: RowFile(nil, name: "The output", rows.form)) { _ in }
         let parts = try await KeptSets(provider)

@@ -248,7 +248,7 @@ struct Metadata: AsyncParsableCommand {
                 if case .json = format {
                     print(TerminalText(json: String(decoding: document.bytes, as: UTF8.self)))
                 } else {
-                    Terminal.write(document.bytes + [UInt8(ascii: "\n")])
+                    Terminal.write(document.bytes + [UInt8(ascii: "\n")], isDocument: true)
                 }
                 return
             }

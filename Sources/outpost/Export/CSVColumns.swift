@@ -10,6 +10,8 @@ struct CSVColumns {
     let areOpen: Bool
     /// Finds what spreadsheet programs take for formulas, and guards them where that is wanted.
     let formulas: SpreadsheetFormulas
+    /// Whether a person looks at the lines, so that each value is on its own.
+    private let areShown: Bool
     private let writer: EntityPayloadWriter
 
     /// - Parameters:
@@ -17,12 +19,14 @@ struct CSVColumns {
     ///   - bound: the same, resolved.
     ///   - dynamic: the names that no metadata tell of and that some row has.
     ///   - formulas: finds formulas.
+    ///   - areShown: whether a person looks at the lines.
     /// - Throws: ``Failure`` for a query whose rows do not fit into columns.
     init(
         _ url: ODataURL, _ bound: BoundURL, model: EntityDataModel, dynamic: [String] = [],
-        formulas: SpreadsheetFormulas
+        formulas: SpreadsheetFormulas, areShown: Bool
     ) throws {
         self.formulas = formulas
+        self.areShown = areShown
         guard url.options.expand.isEmpty else { throw Self.hasNoColumns("what is expanded") }
         writer = EntityPayloadWriter(model: model, metadata: .none, version: .v401)
         let result = ResultShape(bound).shape
@@ -56,7 +60,7 @@ struct CSVColumns {
     }
 
     /// The first line.
-    var header: String { names.map { Self.field(formulas.guarded($0)) }.joined(separator: ",") + "\n" }
+    var header: String { names.map { field(formulas.guarded($0)) }.joined(separator: ",") + "\n" }
 
     /// The line of a row.
     ///
@@ -74,8 +78,8 @@ struct CSVColumns {
             let type = ordinal.map { entity.shape.properties[$0].type }
             guard let value = ordinal.map({ entity.values[$0] }) ?? dynamic[name], !value.isNull else { return "" }
             let text = text(value, type)
-            if case .string = value { return Self.field(formulas.guarded(text)) }
-            return Self.field(text)
+            if case .string = value { return field(formulas.guarded(text)) }
+            return field(text)
         }
         return cells.joined(separator: ",") + "\n"
     }
@@ -97,7 +101,8 @@ struct CSVColumns {
     }
 
     /// A field as RFC 4180 has it. Empty text is quoted: an empty field without quotation marks is null.
-    private static func field(_ text: String) -> String {
+    private func field(_ value: String) -> String {
+        let text = areShown ? HarmlessText.line(value) : value
         let special = [UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")]
         guard text.isEmpty || text.utf8.contains(where: { special.contains($0) }) else { return text }
         // Byte by byte, since a mark may stand on a quotation mark and make one character of both.

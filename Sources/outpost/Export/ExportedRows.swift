@@ -16,7 +16,8 @@ struct ExportedRows {
     private let pageSize: Int?
 
     init(
-        _ url: ODataURL, _ format: Export.Format, _ provider: OfflineODataProvider, _ formulas: SpreadsheetFormulas
+        _ url: ODataURL, _ format: Export.Format, _ provider: OfflineODataProvider, _ formulas: SpreadsheetFormulas,
+        areShown: Bool = false
     ) async throws {
         self.url = url
         self.provider = provider
@@ -28,7 +29,7 @@ struct ExportedRows {
             form = .json
             return
         }
-        var columns = try CSVColumns(url, bound, model: provider.model, formulas: formulas)
+        var columns = try CSVColumns(url, bound, model: provider.model, formulas: formulas, areShown: areShown)
         if columns.areOpen {
             // The header comes first: all rows are looked at for what they have besides.
             var dynamic: Set<String> = []
@@ -36,7 +37,7 @@ struct ExportedRows {
                 for entity in entities { dynamic.formUnion(entity.dynamicProperties.keys) }
             }
             columns = try CSVColumns(
-                url, bound, model: provider.model, dynamic: dynamic.sorted(), formulas: formulas)
+                url, bound, model: provider.model, dynamic: dynamic.sorted(), formulas: formulas, areShown: areShown)
         }
         form = .csv(columns)
     }

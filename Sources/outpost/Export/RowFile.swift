@@ -88,7 +88,8 @@ final class RowFile {
         if case .json = form { bytes = pieces.add(bytes) }
         do {
             guard let handle else {
-                Terminal.write(bytes)
+                // The ends of lines are the file's: those of values are gone where a person looks.
+                Terminal.write(bytes, isDocument: true)
                 buffer.removeAll(keepingCapacity: true)
                 return
             }

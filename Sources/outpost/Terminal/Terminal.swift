@@ -52,22 +52,24 @@ enum Terminal {
         put(Array(text.description.utf8), to: output)
     }
 
-    /// Writes a document or a value: as it is into a file or a pipe, and made harmless where a person looks.
+    /// Writes a value: as it is into a file or a pipe, and on one line where a person looks.
     @_disfavoredOverload
     static func write(_ text: String, to output: Output = .output) { write(Array(text.utf8), to: output) }
 
-    /// Writes the bytes of a document or a value: as they are into a file or a pipe, and made harmless where a person looks.
-    static func write(_ bytes: [UInt8], to output: Output = .output) {
+    /// Writes the bytes of a value: as they are into a file or a pipe, and on one line where a person looks.
+    ///
+    /// - Parameter isDocument: whether it has lines of the program, or of a document that is shown as such.
+    static func write(_ bytes: [UInt8], to output: Output = .output, isDocument: Bool = false) {
         guard isTerminal(output) else { return put(bytes, to: output) }
-        let text = HarmlessText.document(String(decoding: bytes, as: UTF8.self))
-        put(Array(text.utf8), to: output)
+        let text = String(decoding: bytes, as: UTF8.self)
+        put(Array((isDocument ? HarmlessText.document(text) : HarmlessText.line(text)).utf8), to: output)
     }
 
-    /// Writes bytes that come in pieces, as ``write(_:to:)-([UInt8],_)`` does.
+    /// Writes the bytes of a value that come in pieces: as they are into a file or a pipe, and on one line where a person looks.
     ///
     /// - Parameter isJSON: whether they are JSON text, which is the same text when harmful characters are escaped in it.
     static func write(_ stream: ByteStream, isJSON: Bool = false) async throws {
-        var pieces = HarmlessPieces { isJSON ? HarmlessText.json($0) : HarmlessText.document($0) }
+        var pieces = HarmlessPieces { isJSON ? HarmlessText.json($0) : HarmlessText.line($0) }
         let isHarmless = !isJSON && !isTerminal(.output)
         while let bytes = try await stream.next() { put(isHarmless ? bytes : pieces.add(bytes), to: .output) }
         put(pieces.end(), to: .output)

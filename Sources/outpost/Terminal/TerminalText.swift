@@ -81,7 +81,12 @@ extension Character {
     fileprivate var isWordCharacter: Bool { isLetter || isNumber || self == "_" }
 }
 
-/// Writes a line to standard output. It stands in place of the function of the standard library, which would write anything.
+/// Hides the function of the standard library, which writes anything: of two functions with one signature the module's own counts,
+/// and one that is not available gives way to those below.
+@available(*, unavailable, message: "Texts of strangers must be made harmless: give print a TerminalText.")
+func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
+/// Writes a line to standard output.
 func print(_ text: TerminalText) { Terminal.write(text + "\n") }
 
 /// Writes a text of a stranger as a line to standard output.

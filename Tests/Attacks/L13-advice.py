@@ -1,6 +1,11 @@
+#!/usr/bin/env python3
 """L13: after a gzip bomb, nobody is advised to run the same command again."""
 import gzip
 import io
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 packed = io.BytesIO()

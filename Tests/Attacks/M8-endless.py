@@ -1,5 +1,10 @@
+#!/usr/bin/env python3
 """M8: next links without end, although the service counts one row; pages without rows; a body that drips."""
 import itertools
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 problems = []
@@ -22,7 +27,7 @@ for name, answer in [("rows", rows), ("empty", empty)]:
     with Home() as home:
         service = Service(answer)
         try:
-            code, text = home.run("clone", service.url, "d", timeout=60)
+            code, text = home.run("clone", service.url, "d", timeout=120)
             if code == 0 or "no end" not in text:
                 problems.append(f"{name}: {code} {text}")
         except subprocess.TimeoutExpired:

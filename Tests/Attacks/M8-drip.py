@@ -1,4 +1,9 @@
+#!/usr/bin/env python3
 """M8: a body that drips, a byte a second. It is given up after 30 s, so that this script takes longer than others."""
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 

@@ -1,4 +1,9 @@
+#!/usr/bin/env python3
 """H6: next links of an https service that lead to http, to another host, or to the service behind its proxy."""
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 problems = []

@@ -1,5 +1,10 @@
+#!/usr/bin/env python3
 """L11: lines of the stored log that are swapped, dropped and doubled."""
 import glob
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 problems = []

@@ -1,5 +1,10 @@
+#!/usr/bin/env python3
 """M7: values, keys and secrets in the log of the tool and in its export."""
 import re
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 WORDS = ["Passwort: ", "Kennwort=", "mot de passe : ", "contraseña=", "pass=", "pw:", "code=", "password is ", "X-Api-Key ",

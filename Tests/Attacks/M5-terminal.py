@@ -1,6 +1,11 @@
+#!/usr/bin/env python3
 """M5: control characters, ends of lines and hidden characters of a service at the terminal."""
 import re
 import unicodedata
+import sys
+from os.path import dirname, join
+
+sys.path.insert(0, join(dirname(__file__), "support"))
 from hostile import *
 
 HARM = "a\x1b[31mb\x07c\x9b32md\u202ee\u2066f\u200bg\u200fh\u061ci\ufeffj\r\nFAKE LINE\u2028k\x7fl"
