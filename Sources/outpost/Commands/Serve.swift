@@ -134,8 +134,10 @@ struct Serve: AsyncParsableCommand {
             configuration.accessLog = Logger(label: "outpost.access") { TerminalLogHandler(label: $0) }
         }
         let monitors = StatusMonitors()
-        let running = try await ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
-            .start(stoppingOnSignals: true)
+        let running = try await ODataServer(
+            configuration: configuration, handler: try handler(source.provider, monitors)
+        )
+        .start(stoppingOnSignals: true)
         let deadline = StopDeadline(limits.drainTime)
         defer { withExtendedLifetime(deadline) {} }
         token?.write()
