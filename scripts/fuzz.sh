@@ -68,7 +68,7 @@ libraries=(ErrorCodes ODataModel ODataQuery ODataFormat)
 support=(Fuzz/Support/*.swift)
 if [ "$target" = store ]; then
     # Encrypted files. What the encryption stands on is built as always, and not instrumented.
-    libraries=(ErrorCodes Secrets EncryptedSQLite)
+    libraries=(ErrorCodes SafeFiles Secrets EncryptedSQLite)
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
     scripts/release.sh --target EncryptedSQLite >&2
     products=$(scripts/release.sh --show-bin-path)
@@ -95,7 +95,7 @@ elif [ "$target" = tables ]; then
         "$products/CAESGCM.build"; do
         flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
     done
-    for library in ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore EncryptedSQLite \
+    for library in ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles EncryptedSQLite \
         Secrets GRDB CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP \
         CXKCPShims SwiftASN1; do
         while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')

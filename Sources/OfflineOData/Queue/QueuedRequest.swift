@@ -171,6 +171,9 @@ struct RequestDetail: Codable, Hashable, Sendable {
     /// The ETag of what the service was found to have before the request was sent, which has none of its own: what guards it,
     /// also when it is sent again.
     var foundETag: String?
+    /// The whole entity that was sent in the place of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
+    /// service refuses another body under one `Repeatability-Request-ID`.
+    var sentEntity: String?
 
     /// Two rows that the navigation property relates.
     struct Related: Codable, Hashable, Sendable {
@@ -185,6 +188,7 @@ struct RequestDetail: Codable, Hashable, Sendable {
         rest.container = nil
         rest.conflict = nil
         rest.foundETag = nil
+        rest.sentEntity = nil
         return rest == RequestDetail()
     }
 }

@@ -271,6 +271,10 @@ struct Uploader: Sendable {
                 if etag != request.detail.foundETag {
                     try outcomes.queue.setFoundETag(etag, of: request.id, in: database)
                 }
+                // A request that is made anew has another identity, and another whole entity.
+                if !request.mayHaveActed, request.detail.sentEntity != nil {
+                    try outcomes.queue.setSentEntity(nil, of: request.id, in: database)
+                }
                 return try outcomes.queue.request(request.id, in: database)
             }
         }
@@ -303,17 +307,34 @@ struct Uploader: Sendable {
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
             message.ifMatch = request.guardingETag
-            if merges, try await putsWhole(request, way), let theirs = try await current(request, request.key) {
-                // The whole entity with what was changed: what is not loaded here must not be lost there.
+            if merges, try await putsWhole(request, way), let whole = try await wholeEntity(of: request, changes) {
                 message.method = .replace
-                message.body = .entity(theirs.merging(changes))
-                message.ifMatch = request.guardingETag ?? theirs.control.etag
+                message.body = .entity(whole)
+                message.ifMatch = request.guardingETag ?? whole.control.etag
             }
         case .delete:
             message = ODataRequest(.delete, try await url(of: request))
             message.ifMatch = request.guardingETag
         }
         return try await completed(message, request, isRepeatable)
+    }
+
+    /// The entity as the service has it with the changes of a request: properties that are not loaded here must not be lost there.
+    /// A repeat gets the entity that was sent the first time.
+    private func wholeEntity(of request: QueuedRequest, _ changes: Entity) async throws -> Entity? {
+        let bytes: [UInt8]
+        if let sent = request.detail.sentEntity {
+            bytes = Array(sent.utf8)
+        } else {
+            guard let theirs = try await current(request, request.key) else { return nil }
+            let whole = theirs.merging(changes)
+            try await database.write { try outcomes.queue.setSentEntity(whole, of: request.id, in: $0) }
+            bytes = Array(outcomes.queue.snapshots.encode(whole))
+        }
+        // The first time too: the bytes of both bodies must be the same.
+        var entity = try outcomes.queue.snapshots.decode(bytes: bytes, shape: changes.shape)
+        entity.control.type = changes.control.type
+        return entity
     }
 
     private func completed(

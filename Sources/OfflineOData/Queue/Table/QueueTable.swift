@@ -179,6 +179,16 @@ struct QueueTable {
                 """, arguments: [etag, id])
     }
 
+    /// Keeps the whole entity that is sent in the place of single properties, or forgets it with `nil`.
+    func setSentEntity(_ entity: Entity?, of id: Int64, in database: Database) throws {
+        let text = entity.map { String(decoding: snapshots.encode($0), as: UTF8.self) }
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue
+                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('sentEntity', ?)), '{}') WHERE id = ?
+                """, arguments: [text, id])
+    }
+
     /// Sets the ETag of the calls of actions that are bound to a row.
     func setETag(_ etag: String?, ofCallsBoundTo row: RowReference, in database: Database) throws {
         // No entity set and no row of their own: an index has them together.
