@@ -103,7 +103,7 @@ struct RawConnection: Sendable {
     @discardableResult
     func sendMuch(_ bytes: [UInt8]) async -> Bool {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: send(bytes)) }
+            Thread.detachNewThread { continuation.resume(returning: send(bytes)) }
         }
     }
 
@@ -116,7 +116,8 @@ struct RawConnection: Sendable {
         until isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
     ) async -> (text: String, isClosed: Bool) {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            // A thread of its own: those of dispatch queues are as many as processors, and the server's tasks need them.
+            Thread.detachNewThread {
                 var text: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 var count = 0

@@ -1,5 +1,5 @@
 import Crypto
-import Dispatch
+import Foundation
 import Secrets
 
 /// Checks passwords against scrypt digests, few at a time and beside the threads that serve.
@@ -20,7 +20,6 @@ actor PasswordChecks {
     private let passwords: [String: String]
     /// What the password of a user who does not exist is compared with: it takes as long as that of another user.
     private let decoy: PasswordHash?
-    private let queue = DispatchQueue(label: "outpost.passwords", attributes: .concurrent)
     private let key = SymmetricKey(size: .bits256)
     private var known: [String: SymmetricKey] = [:]
     private var running: Set<String> = []
@@ -57,7 +56,8 @@ actor PasswordChecks {
         guard let hash = hashes[user] ?? decoy else { return false }
         await enter(user)
         let isEqual = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: (try? hash.matches(password)) ?? false) }
+            // A thread of its own: those of tasks are as many as processors, and requests need them.
+            Thread.detachNewThread { continuation.resume(returning: (try? hash.matches(password)) ?? false) }
         }
         leave(user)
         return isEqual && hashes[user] != nil

@@ -54,8 +54,18 @@ import Testing
     func `forwarded fields are believed where the configuration says so`(_ fields: String, _ root: String) async throws
     {
         let request = "GET /service/Products\n\(fields)\n\n"
-        #expect(self.root(in: try await answer(request, .init(trustsForwarded: true))) == root)
+        let trusting = ODataHandler.Options(trustsForwarded: true, forwardedHosts: AcceptedHosts(["api.example"]))
+        #expect(self.root(in: try await answer(request, trusting)) == root)
         #expect(self.root(in: try await answer(request, .init())) == "http://host/service/")
+    }
+
+    @Test(
+        "a forwarded name that the service does not answer to is refused, and stands in no link",
+        arguments: ["Forwarded: host=evil.example", "X-Forwarded-Host: evil.example:443"])
+    func foreignName(_ field: String) async throws {
+        let options = ODataHandler.Options(trustsForwarded: true, forwardedHosts: AcceptedHosts(["api.example"]))
+        let text = try await answer("GET /service/Products\n\(field)\n\n", options)
+        #expect(text.hasPrefix("421\n") && !text.contains("evil"), "\(text)")
     }
 
     @Test("11.7.7.1 absolute URLs in a batch may be those that clients see")
