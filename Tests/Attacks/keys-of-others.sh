@@ -1,6 +1,6 @@
 #!/bin/bash
 # C2: outpost.json of another clone, or a planted one, makes rekey and clone remove keys that belong to others.
-. "$(dirname "$0")/support/common.sh"
+. "$(dirname "$0")/support/common.sh" || exit 2
 serve
 "$OUTPOST" clone "$URL" "$WORK/a" >/dev/null || exit 2
 "$OUTPOST" clone "$URL" "$WORK/b" >/dev/null || exit 2

@@ -1,7 +1,7 @@
 #!/bin/bash
 # M3, M4, L7: a text of 31 characters and a line end is taken for a raw key, a short passphrase is taken, a key file that
 # others can read is taken, and outpost.json is made for everybody.
-. "$(dirname "$0")/support/common.sh"
+. "$(dirname "$0")/support/common.sh" || exit 2
 serve
 umask 0
 file="$WORK/passphrase"

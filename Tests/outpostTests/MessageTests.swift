@@ -137,6 +137,10 @@ struct MessageTests {
         defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: clone) }
         var arguments = [Tool.executable.path, command, clone] + (command == "query" ? ["Things"] : [])
         arguments += ["--key-file", key]
+        // Another user can use a key of the administrator, if a group may read it and nobody write it.
+        try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: site.directory.path)
+        try manager.setAttributes([.posixPermissions: 0o440], ofItemAtPath: key)
+        if geteuid() == 0 { #expect(chown(key, 0, 65_534) == 0) } else { arguments.append("--allow-readable-secrets") }
         // Who may do everything may write everywhere.
         if geteuid() == 0 { arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments }
         let (status, output) = try await Command.run(arguments, includesErrors: true)

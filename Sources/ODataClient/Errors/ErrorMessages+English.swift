@@ -174,7 +174,7 @@ private let levels: [String: String] = [
     "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
     "server": "cannot-listen unusable-certificate",
     "store": """
-    not-found wrong-key protection-differs no-store newer-version disk-full locked read-only damaged \
+    not-found wrong-key unusable-key protection-differs no-store newer-version disk-full locked read-only damaged \
     constraint device database value
     """,
     "file": """
