@@ -168,7 +168,8 @@ final class LogFile: SealedFile {
     ///
     /// - Parameter salts: nil where the log's header is damaged.
     private func keepLostCommits(from offset: Int64, _ salts: UInt64?) -> Int32 {
-        guard let main, main.hasLogAlone else { return SQLITE_OK }
+        // Who reads quietly writes nothing, and nothing is lost by it.
+        guard let main, main.hasLogAlone, !QuietFiles.contains(main.file) else { return SQLITE_OK }
         var size: Int64 = 0
         let code = file.size(&size)
         guard code == SQLITE_OK else { return code }

@@ -106,6 +106,22 @@ struct LostLogTests {
         #expect(try other.contents()[long + "-wal"] == log)
     }
 
+    @Test("Reading quietly, as on a full disk, keeps nothing aside and changes nothing")
+    func quiet() throws {
+        let folder = try files()
+        let path = folder.path("a.db")
+        unlink(path + "-shm")
+        try edit(path + "-wal") { $0[Int(FileFormat.frameOffset(4)) + 99] ^= 1 }
+        let before = try folder.contents()
+        let exclusive = try ExclusiveDatabase(path: path)
+        try EncryptedDatabase.unlock(at: path, with: .key(key))
+        let database = try Connection(EncryptedDatabase.quietURI(forPath: path), flags: SQLITE_OPEN_READONLY)
+        #expect(try database.values("SELECT count(*) FROM t") == ["3"])
+        database.close()
+        #expect(try folder.contents() == before)
+        withExtendedLifetime(exclusive) {}
+    }
+
     @Test(
         "As long as the index of the log is there, the loss of the newest commits is named", arguments: [true, false])
     func newestCommits(isCut: Bool) throws {
