@@ -159,7 +159,7 @@ private let levels: [String: String] = [
     "request": "call-version unknown-parameter missing-argument unsupported-argument",
     "secret": """
     key-length key-digit empty-passphrase short-passphrase exposed key-file derivation-parameters salt-length \
-    no-memory damaged wrong-kind-of-key wrong-key
+    no-memory damaged wrong-kind-of-key wrong-key password-hash password-length
     """,
     "vault": """
     illegal-name too-long exists no-key unsealable exposed no-file system no-home unknown-vault locked \
