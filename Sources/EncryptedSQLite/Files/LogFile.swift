@@ -31,6 +31,8 @@ final class LogFile: SealedFile {
     private var salts: UInt64?
     /// Whether this handle wrote the header in the transaction that goes on: the index does not say its salts yet.
     private var hasNewHeader = false
+    /// Whether anything of the present transaction was written.
+    private var isWriting = false
     /// The last frame of a commit that the index does not have yet; 0 without one.
     private var newCommit = 0
     /// What recovery has read so far.
@@ -253,6 +255,7 @@ final class LogFile: SealedFile {
         let code = flush()
         guard code == SQLITE_OK else { return code }
         table.removeAll()
+        isWriting = true
         return withUnsafeTemporaryAllocation(byteCount: source.count, alignment: 8) { header in
             header.copyMemory(from: source)
             toggleMask(ofLogHeader: header)
@@ -287,6 +290,7 @@ final class LogFile: SealedFile {
         gathered += FileFormat.frameSize
         let number = FileFormat.frameNumber(at: offset)
         table.set(number, page: UInt32(truncatingIfNeeded: fields >> 32))
+        isWriting = true
         let isCommit = UInt32(truncatingIfNeeded: fields) != 0
         if isCommit { newCommit = number }
         return isCommit || gathered == frames.bytes.count ? writeGathered() : SQLITE_OK
@@ -358,8 +362,8 @@ final class LogFile: SealedFile {
     /// Called before any lock of the connection changes.
     override func locksWillChange() -> Int32 {
         // In exclusive mode SQLite neither takes nor gives back the lock of who writes.
-        if index.isShared, main?.mayAppend != true { writerDidChange() }
-        return flush()
+        if isWriting, index.isShared, main?.mayAppend != true { writerDidChange() }
+        return gathered > 0 || heldOffset >= 0 ? flush() : SQLITE_OK
     }
 
     /// Called before the lock of who writes is given back.
@@ -373,6 +377,8 @@ final class LogFile: SealedFile {
 
     /// Called when the transaction that wrote is over, or another one begins.
     func writerDidChange() {
+        guard isWriting || hasLostFrames else { return }
+        isWriting = false
         hasLostFrames = false
         hasNewHeader = false
         newCommit = 0

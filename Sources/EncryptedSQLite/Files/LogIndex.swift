@@ -5,6 +5,8 @@
 /// but not what is read here: entries of frames that a reader may read, and the salts while it holds its lock.
 final class LogIndex {
     private var regions: [UnsafeRawPointer?] = []
+    /// The region with the header.
+    private var first: UnsafeRawPointer?
 
     /// The two copies of the header, 48 bytes each, and what checkpoints note, come before the first entry.
     private static let headerSize = 136
@@ -16,16 +18,20 @@ final class LogIndex {
     static let regionSize = 8192 * 2 + 4096 * 4
 
     /// Whether SQLite keeps the index in shared memory; else it is in memory of its own, for this connection alone.
-    var isShared: Bool { !regions.isEmpty && regions[0] != nil }
+    var isShared: Bool { first != nil }
 
     func map(_ region: Int32, to address: UnsafeMutableRawPointer?) {
         let region = Int(region)
         guard region >= 0, let address else { return }
         while regions.count <= region { regions.append(nil) }
         regions[region] = UnsafeRawPointer(address)
+        if region == 0 { first = UnsafeRawPointer(address) }
     }
 
-    func unmap() { regions = [] }
+    func unmap() {
+        regions = []
+        first = nil
+    }
 
     /// The page that a frame holds; nil without shared memory, and for a frame that the index does not have.
     func page(inFrame number: Int) -> UInt32? {
@@ -44,13 +50,13 @@ final class LogIndex {
 
     /// The salts of the log; nil without shared memory.
     var salts: UInt64? {
-        guard isShared, let address = regions[0] else { return nil }
+        guard let address = first else { return nil }
         return UInt64(bigEndian: address.loadUnaligned(fromByteOffset: Self.saltsOffset, as: UInt64.self))
     }
 
     /// How many frames of the log count; nil without shared memory.
     var frameCount: Int? {
-        guard isShared, let address = regions[0] else { return nil }
+        guard let address = first else { return nil }
         return Int(address.loadUnaligned(fromByteOffset: Self.frameCountOffset, as: UInt32.self))
     }
 

@@ -20,9 +20,9 @@ final class LockEpoch {
 /// The nonces of one open file: they look random, and do not repeat when the memory of the machine is put back.
 ///
 /// A nonce is a keyed code of 16 random bytes of the system, of a counter, and of a keyed hash of what is sealed and where. The
-/// random bytes are fetched at the first page after each change of the connection's locks. A restored machine may repeat them
-/// and the counter; the nonce then repeats only for equal content at an equal place, which gives equal bytes. Different content
-/// has the same nonce with a probability of 2^-96.
+/// random bytes are fetched at the first page, and again once the connection's locks have changed often enough. A restored machine
+/// may repeat them and the counter; the nonce then repeats only for equal content at an equal place, which gives equal bytes.
+/// Different content has the same nonce with a probability of 2^-96.
 ///
 /// Opening a page needs none of this: the nonce stands before it.
 final class NonceSource {
@@ -37,6 +37,9 @@ final class NonceSource {
     private var count: UInt32 = 0
 
     private static let randomSize = 16
+    /// The changes of locks after which random bytes are fetched anew, about ten transactions. Fetching them for each costs 2 % of
+    /// a small transaction, and makes no nonce safer.
+    static let maximumAge: UInt64 = 64
 
     /// - Parameters:
     ///   - hashKey: The key of the hash, which has no other use.
@@ -69,7 +72,7 @@ final class NonceSource {
         to target: UnsafeMutableRawPointer
     ) -> Bool {
         guard let input = input.bytes.baseAddress else { return false }
-        if fetchedIn != epoch.number || count == .max {
+        if count == 0 || count == .max || epoch.number &- fetchedIn >= Self.maximumAge {
             fetch(UnsafeMutableRawBufferPointer(start: input, count: Self.randomSize))
             (fetchedIn, count) = (epoch.number, 0)
         }
