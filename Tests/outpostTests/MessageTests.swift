@@ -112,8 +112,8 @@ struct MessageTests {
     @Test("who gives a user and is not let in is not told to give a user")
     func wrongPassword() async throws {
         let site = try Site()
-        try "ann:right\n".write(toFile: site.path("users"), atomically: true, encoding: .utf8)
-        try "wrong\n".write(toFile: site.path("password"), atomically: true, encoding: .utf8)
+        try await site.addUsers(["ann": "right"])
+        try "wrong\n".write(toFile: site.path("password"), atomically: false, encoding: .utf8)
         try await site.serve(nil, port: 0, "--auth", site.path("users"))
         let anonymous = try await site.tool.run("clone", site.url, site.path("clone"))
         #expect(anonymous.errors.contains("--user NAME"), "\(anonymous.errors)")
