@@ -62,6 +62,12 @@ struct JSONReportTests {
             ["vault", "remove", "login", "token", "--password-file", password],
             ["vault", "password", "login", "--password-file", password, "--new-password-file", new],
             ["vault", "destroy", "login", "--yes"],
+            ["keys", "new", site.path("key")],
+            ["keys", "list"],
+            ["keys", "remove", "--stale", "--yes"],
+            ["users", "add", site.path("users"), "ann", "--password-file", password],
+            ["users", "list", site.path("users")],
+            ["users", "remove", site.path("users"), "ann"],
         ]
         for arguments in runs {
             let result = try await tool.run(arguments + ["--json"])

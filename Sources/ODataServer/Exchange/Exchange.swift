@@ -12,7 +12,8 @@ struct Exchange: Sendable {
     private let door: FrontDoor
 
     init(
-        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler, channels: OpenChannels
+        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler,
+        channels: OpenChannels
     ) throws(ServerStartError) {
         self.configuration = configuration
         self.handler = handler

@@ -216,7 +216,7 @@ struct Downloader: Sendable {
         // Several pages are staged, so that they are applied as one.
         var followed = FollowedLinks()
         try followed.follow(link)
-        var bounds = bounds(of: query)
+        var bounds = bounds(of: query, removedFrom: table)
         while true {
             do {
                 try await bounds.addPage(rows: page.entities.count + removed.count)
@@ -283,10 +283,19 @@ struct Downloader: Sendable {
     }
 
     /// How much a read of a query may bring, whose rows the service is asked to count once there are many.
-    func bounds(of query: StoredQuery) -> ReadBounds {
-        ReadBounds(of: query.name, limits) { [service, remote] in
-            guard service.supportsCount else { return nil }
-            return try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
+    ///
+    /// - Parameter table: the table from which the read removes rows, each of which is in the read, too.
+    func bounds(of query: StoredQuery, removedFrom table: TableStorage? = nil) -> ReadBounds {
+        ReadBounds(of: query.name, limits) { [service, remote, database] in
+            guard service.supportsCount,
+                let count = try await ServiceSurvey.count(DefiningQuery(query.name, query.text), remote)
+            else { return nil }
+            guard let table else { return count }
+            let kept = try await database.read { database in
+                try Int.fetchOne(
+                    database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
+            }
+            return count + kept
         }
     }
 

@@ -107,8 +107,11 @@ struct Export: AsyncParsableCommand, StoreCommand {
                 message: "\(directory) is there already.", advice: "Name another directory.", status: .misused)
         }
         do {
-            let parent = CheckedFolder.place(of: directory).folder
-            if !parent.isEmpty {
+            let parent = (directory as NSString).deletingLastPathComponent
+            var isDirectory: ObjCBool = false
+            if FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory) {
+                guard isDirectory.boolValue else { throw SafeFileError(path: parent, reason: .system(code: ENOTDIR)) }
+            } else if !parent.isEmpty {
                 try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
             }
             // Fails if somebody else makes it at the same time.

@@ -40,6 +40,15 @@ struct AddUser: ParsableCommand {
         help: ArgumentHelp("The file with the password.", valueName: "file"), completion: .file())
     var passwordFile: String?
 
+    @Flag(help: "Report as JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        var file: String
+        var user: String
+        var isNew: Bool
+    }
+
     func run() throws {
         try UsersFile.check(name)
         // What cannot be added to is said before somebody types a password.
@@ -53,6 +62,7 @@ struct AddUser: ParsableCommand {
         }
         var isNew = false
         try UsersFile.change(file) { isNew = $0.set(name, hash) }
+        if json { return print(JSONText(Report(file: file, user: name, isNew: isNew)).text) }
         print(isNew ? "\(name) was added to \(file)." : "\(name) has a new password in \(file).")
     }
 
@@ -101,6 +111,14 @@ struct RemoveUser: ParsableCommand {
     @Argument(help: "The name of the user.")
     var name: String
 
+    @Flag(help: "Report as JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        var file: String
+        var removed: String
+    }
+
     func run() throws {
         guard FileManager.default.fileExists(atPath: file) else {
             throw Failure(message: "\(file) does not exist.", status: .misused)
@@ -112,6 +130,7 @@ struct RemoveUser: ParsableCommand {
                 message: "\(file) has no user \(name).",
                 advice: "See which there are: outpost users list \(file.shellQuoted)")
         }
+        if json { return print(JSONText(Report(file: file, removed: name)).text) }
         print("\(name) was removed from \(file).")
     }
 }
