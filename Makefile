@@ -1,5 +1,5 @@
 .PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
-	bench-functions limits growth docs fuzz faults simulate soak attack clean
+	bench-functions limits growth docs fuzz faults simulate soak attack proofs clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -67,6 +67,9 @@ simulate: setup ## a service and its clients, everything failing: make simulate 
 soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
 	SCRATCH=$(SCRATCH) scripts/release.sh --product Soak
 	"$$(SCRATCH=$(SCRATCH) scripts/release.sh --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
+
+proofs: setup ## the proofs that are too long for continuous integration: make proofs PROOF=faults, or all of them
+	SCRATCH=$(SCRATCH) scripts/proofs.sh $(PROOF)
 
 attack: ## the attacks on a built tool that the threat model names
 	SCRATCH=$(SCRATCH) scripts/attack.sh
