@@ -43,7 +43,7 @@ private struct SharedStore {
     init(_ shop: Shop, isEncrypted: Bool) async throws {
         if isEncrypted {
             let file = shop.directory.appendingPathComponent("key")
-            try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: file)
+            try Data(KeyFile.content(for: .generate()).reveal()).write(to: file)
             keyFile = file.path
             protection = .encrypted(try KeySource(keyFile: file.path, allowsExposed: true))
         } else {
