@@ -47,7 +47,8 @@ enum QuietFiles {
         var tables: [UInt: UnsafePointer<sqlite3_io_methods>] = [:]
     }
 
-    // Pointers to files stay valid until SQLite closes them, which removes their handles.
+    // `nonisolated(unsafe)` is sound: only `withState` touches the value, and it holds the lock. Pointers to files stay valid until
+    // SQLite closes them, which removes their handles.
     private nonisolated(unsafe) static var state = State()
     private static let lock = Mutex(())
 
