@@ -40,6 +40,10 @@ public final class OfflineODataProvider: ODataProvider {
     /// With the functions that ask what became of changes, as `outpost.isLocal()`.
     public var queryLanguage: QueryLanguage { StateFunctions.language(functions) }
 
+    /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
+    /// with `StoreError.openedOnFullDevice` until there is room and the store has been closed and opened again.
+    public var isReadOnly: Bool { database.isQuiet }
+
     /// Refuses whatever is asked of tables that have another model by now.
     let database: StoreDatabase
     let mapping: StorageMapping
@@ -268,7 +272,7 @@ public final class OfflineODataProvider: ODataProvider {
             return try await batch(items, of: request)
         }
         guard request.method == .read || !database.isQuiet else {
-            throw ODataError(translating: StoreError.diskFull)
+            throw ODataError(translating: StoreError.openedOnFullDevice)
         }
         return try await checkingModel(isRead: request.method == .read) {
             try await answering(request, isPaged: isPaged)

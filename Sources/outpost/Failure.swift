@@ -282,7 +282,8 @@ struct Failure: Error {
             advice =
                 "Give the key it was made with: --key-file FILE, or the right passphrase."
                 + (subject.clone == nil ? "" : "\nAfter a change of the key that did not end: outpost rekey DIR")
-        case .diskFull: advice = "Make room and run the same command again; what was complete is kept."
+        case .diskFull, .openedOnFullDevice:
+            advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."
         case .newerVersion: advice = "Install the newer version of outpost."
         case .corrupt: advice = "See where: outpost verify DIR\nSave what can be read: outpost repair DIR"

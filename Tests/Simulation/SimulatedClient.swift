@@ -184,11 +184,15 @@ actor SimulatedClient {
         }
     }
 
-    /// Lets the disk work again.
+    /// Lets the disk work again. A store that was opened while there was no room is closed, to be opened again when it is needed.
     ///
     /// - Returns: Whether the power has failed meanwhile.
     func mendDisk() -> Bool {
         disk?.mend()
+        if let open = store, open.isReadOnly {
+            try? open.close()
+            store = nil
+        }
         return disk?.isOver ?? false
     }
 

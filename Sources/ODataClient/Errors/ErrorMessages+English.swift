@@ -101,6 +101,7 @@ private let ownWords: [String: String] = [
     "vault.wrong-password.recovery": "Enter the password again.",
     "vault.locked.recovery": "Open the vault with its password.",
     "store.disk-full.recovery": "Make room and try again; what was complete is kept.",
+    "store.opened-on-full-device.recovery": "Make room, close the store and open it again.",
     "store.newer-version.recovery": "Install the newer version.",
     "database.newer-version.recovery": "Install the newer version.",
     "database.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
@@ -174,8 +175,8 @@ private let levels: [String: String] = [
     "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
     "server": "cannot-listen unusable-certificate",
     "store": """
-    not-found wrong-key unusable-key protection-differs no-store newer-version disk-full locked read-only damaged \
-    constraint device database value
+    not-found wrong-key unusable-key protection-differs no-store newer-version disk-full opened-on-full-device locked \
+    read-only damaged constraint device database value
     """,
     "file": """
     not-found no-database encrypted-or-damaged locked read-only no-access unknown-view unknown-column \

@@ -69,6 +69,8 @@ let german: [String: String] = [
     "oauth.no-code.recovery": "Beginnen Sie die Anmeldung neu.",
     "oauth.insecure-endpoint.recovery": "Geben Sie die https-Adresse des Anmeldedienstes an.",
     "store.disk-full": "Auf dem Gerät ist kein Platz mehr.",
+    "store.opened-on-full-device":
+        "Das Gerät war voll, als der Bestand geöffnet wurde: er ist lesbar und erst nach erneutem Öffnen änderbar.",
     "store.locked": "Die Datenbank wird gerade von jemand anderem benutzt.",
     "store.read-only": "In die Datenbank darf nicht geschrieben werden.",
     "offline.busy": "Dieser Bestand wird gerade von einem anderen Prozess abgeglichen.",
@@ -87,6 +89,7 @@ let german: [String: String] = [
     "vault.wrong-password.recovery": "Geben Sie das Kennwort noch einmal ein.",
     "vault.locked.recovery": "Öffnen Sie den Tresor mit seinem Kennwort.",
     "store.disk-full.recovery": "Schaffen Sie Platz; was vollständig war, ist erhalten.",
+    "store.opened-on-full-device.recovery": "Schaffen Sie Platz, schließen Sie den Bestand und öffnen Sie ihn neu.",
     "store.newer-version.recovery": "Installieren Sie die neuere Version.",
     "database.newer-version.recovery": "Installieren Sie die neuere Version.",
     "database.key-in-doubt.recovery":

@@ -74,7 +74,8 @@ public final class StoreDatabase: Sendable {
     /// Opens a store, or makes an empty file.
     ///
     /// An encrypted store on a full device is opened for reading alone: nothing is written, every change ends with
-    /// ``StoreError/diskFull``, and other processes find it locked until it is closed.
+    /// ``StoreError/openedOnFullDevice``, and other processes find it locked, until it is closed. Close it and open it again once
+    /// the device has room.
     ///
     /// - Parameters:
     ///   - path: the file.
@@ -270,7 +271,7 @@ public final class StoreDatabase: Sendable {
     ///
     /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
     public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard quietLock == nil else { throw StoreError.diskFull }
+        guard quietLock == nil else { throw StoreError.openedOnFullDevice }
         let body = checked(body)
         return try await StoreError.translating(path: path) { try await pool.write(body) }
     }
@@ -282,7 +283,7 @@ public final class StoreDatabase: Sendable {
     public func bulkWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        guard quietLock == nil else { throw StoreError.diskFull }
+        guard quietLock == nil else { throw StoreError.openedOnFullDevice }
         let body = checked(body)
         return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in

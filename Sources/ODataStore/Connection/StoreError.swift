@@ -19,6 +19,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerVersion(path: String, found: Int, supported: Int)
     /// The device has no room left; the transaction was rolled back.
     case diskFull
+    /// The device was full when the store was opened, so that it is read and not changed until it is opened again.
+    case openedOnFullDevice
     /// Another connection held the database for longer than the time to wait.
     case locked
     /// The file or its folder may not be written.
@@ -46,6 +48,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerVersion(let path, let found, let supported):
             "\(path) has layout version \(found); this library supports versions up to \(supported)."
         case .diskFull: "The device has no room left."
+        case .openedOnFullDevice:
+            "The device had no room left when the store was opened: it can be read, and changed once it is opened again."
         case .locked: "Another connection is using the database."
         case .readOnly: "The database may not be written."
         case .corrupt(let message): "The database is damaged: \(message)."
@@ -139,6 +143,7 @@ extension StoreError: CodedError {
             case .notAStore: "no-store"
             case .newerVersion: "newer-version"
             case .diskFull: "disk-full"
+            case .openedOnFullDevice: "opened-on-full-device"
             case .locked: "locked"
             case .readOnly: "read-only"
             case .corrupt: "damaged"
@@ -156,7 +161,7 @@ extension StoreError: CodedError {
         case .wrongKey, .protectionMismatch: .credentials
         case .unusableKey(let error): error.failureKind
         case .newerVersion: .unsupported
-        case .diskFull, .readOnly, .inputOutput: .device
+        case .diskFull, .openedOnFullDevice, .readOnly, .inputOutput: .device
         case .locked: .transient
         case .corrupt, .notAStore: .damaged
         case .constraint: .request

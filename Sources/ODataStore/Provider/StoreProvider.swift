@@ -288,7 +288,8 @@ extension ODataError {
     private init(_ error: StoreError) {
         switch error {
         case .locked: self.init(status: 503, code: "Busy", message: error.description, retryAfter: 1)
-        case .diskFull: self.init(status: 507, code: "InsufficientStorage", message: error.description)
+        case .diskFull, .openedOnFullDevice:
+            self.init(status: 507, code: "InsufficientStorage", message: error.description)
         case .readOnly: self.init(status: 403, code: "ReadOnly", message: error.description)
         case .constraint: self.init(status: 409, code: "ConstraintFailed", message: error.description)
         default: self.init(status: 500, code: "DatabaseError", message: error.description)

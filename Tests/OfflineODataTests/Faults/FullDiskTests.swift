@@ -44,6 +44,13 @@ struct FullDiskTests {
             try await store.update("Customers('C0003')", ["City": "Mine"])
         }
         #expect(refusal?.status == 507)
+        // Room alone does not help: what SQLite needs for writing was not opened.
+        disk.mend()
+        let still = await #expect(throws: ODataError.self) {
+            try await store.update("Customers('C0003')", ["City": "Mine"])
+        }
+        #expect(still?.message.contains("opened again") == true)
+        disk.break(.diskFull(from: disk.operations + 1))
         try store.close()
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
         #expect(found.isWhole, "\(found.damages) \(found.problems)")
