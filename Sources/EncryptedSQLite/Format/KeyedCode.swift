@@ -6,32 +6,37 @@ import Crypto
 /// Where `CAESGCM` has it, nothing is allocated for a code; elsewhere the code of swift-crypto or CryptoKit is copied. Both
 /// make the same bytes. Like ``PageSealer``, it is used and never changed, but belongs to one open file.
 final class KeyedCode {
-    private let state: OpaquePointer?
     /// The code after its key and before any input.
-    private let code: HMAC<SHA256>?
+    private enum Keyed {
+        case native(OpaquePointer)
+        case portable(HMAC<SHA256>)
+    }
+
+    private let keyed: Keyed
 
     /// - Parameters:
     ///   - key: A key of 256 bits.
     ///   - keepsState: Whether the C code is used if it can be; a test compares both ways.
     init(key: SymmetricKey, keepsState: Bool = true) {
-        state = keepsState ? key.withUnsafeBytes { outpost_mac_new($0.baseAddress) } : nil
-        code = state == nil ? HMAC<SHA256>(key: key) : nil
+        let state = keepsState ? key.withUnsafeBytes { outpost_mac_new($0.baseAddress) } : nil
+        keyed = state.map(Keyed.native) ?? .portable(HMAC(key: key))
     }
 
     deinit {
-        outpost_mac_free(state)
+        if case .native(let state) = keyed { outpost_mac_free(state) }
     }
 
     /// Hands the 32 bytes of the code of `input` to `body`.
     func code<Result>(of input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        if let state {
+        switch keyed {
+        case .native(let state):
             return withUnsafeTemporaryAllocation(byteCount: SHA256.byteCount, alignment: 8) { target in
                 outpost_mac_code(state, target.baseAddress, input.baseAddress, input.count)
                 return body(UnsafeRawBufferPointer(target))
             }
+        case .portable(var code):
+            code.update(data: input)
+            return code.finalize().withUnsafeBytes(body)
         }
-        guard var code else { preconditionFailure("one of the two is made with the object") }
-        code.update(data: input)
-        return code.finalize().withUnsafeBytes(body)
     }
 }

@@ -13,10 +13,16 @@ extension RequestBudget {
     /// The computation must leave nothing open: a statement that is stopped inside a transaction that writes rolls all of
     /// the transaction back, so that the transaction must be that of this request alone.
     ///
+    /// - Parameters:
+    ///   - database: the connection.
+    ///   - isLeft: tells that nobody waits for these statements, although the request goes on.
+    ///   - body: runs the statements.
     /// - Throws: `CancellationError`; ``ODataError`` 503 `TimeLimit`; ``ODataError`` 413 `ResponseTooLarge` for a single
     ///   value beyond the memory of the request; what `body` throws.
-    func running<Value>(on database: Database, _ body: () throws -> Value) throws -> Value {
-        let watch = StatementWatch(self)
+    func running<Value>(
+        on database: Database, unless isLeft: (() -> Bool)? = nil, _ body: () throws -> Value
+    ) throws -> Value {
+        let watch = StatementWatch(self, isLeft)
         try check()
         let connection = database.sqliteConnection
         sqlite3_progress_handler(
@@ -35,7 +41,7 @@ extension RequestBudget {
             do {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT && watch.mustStop {
-                throw isCancelled ? CancellationError() : tooSlow
+                throw watch.isLeft ? CancellationError() : tooSlow
             } catch let error as DatabaseError
                 where error.resultCode == .SQLITE_TOOBIG && error.message == Self.tooLongMessage
                 && limits.heldBytes != nil
@@ -48,18 +54,22 @@ extension RequestBudget {
     /// The budget while statements of one thread run.
     private final class StatementWatch {
         private let budget: RequestBudget
-        private let left: Duration?
+        private let timeLeft: Duration?
+        private let isAlsoLeft: (() -> Bool)?
         let start = RequestBudget.threadTime
 
-        init(_ budget: RequestBudget) {
+        init(_ budget: RequestBudget, _ isLeft: (() -> Bool)?) {
             self.budget = budget
-            left = budget.timeLeft
+            isAlsoLeft = isLeft
+            timeLeft = budget.timeLeft
         }
 
+        var isLeft: Bool { budget.isCancelled || isAlsoLeft?() ?? false }
+
         var mustStop: Bool {
-            if budget.isCancelled { return true }
-            guard let left else { return false }
-            return RequestBudget.threadTime - start >= left
+            if isLeft { return true }
+            guard let timeLeft else { return false }
+            return RequestBudget.threadTime - start >= timeLeft
         }
     }
 }
@@ -75,7 +85,7 @@ extension ODataRequest {
 }
 
 extension RequestBudget? {
-    /// Runs statements of a request, within its budget if it has one (``RequestBudget/running(on:_:)``).
+    /// Runs statements of a request, within its budget if it has one (``RequestBudget/running(on:unless:_:)``).
     func running<Value>(on database: Database, _ body: () throws -> Value) throws -> Value {
         guard let budget = self else { return try body() }
         return try budget.running(on: database, body)
@@ -83,7 +93,7 @@ extension RequestBudget? {
 
     /// Lets a transaction that writes run to its end although the caller has gone.
     ///
-    /// Only the statements of the request itself are stopped, inside ``RequestBudget/running(on:_:)``. Commits, marks and
+    /// Only the statements of the request itself are stopped, inside ``RequestBudget/running(on:unless:_:)``. Commits, marks and
     /// statements that other requests wait for are not: GRDB would interrupt them when the task is cancelled. The
     /// requests of an app have no budget and are cancelled as GRDB does it.
     func shielding<Value: Sendable>(

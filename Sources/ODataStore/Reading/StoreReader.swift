@@ -174,7 +174,7 @@ public struct StoreReader: Sendable {
         _ reader: any DatabaseReader, _ budget: RequestBudget?, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await Self.translating {
-            try await reader.read { database in try budget.running(on: database) { try body(database) } }
+            try await budget.reading(from: reader, body)
         }
     }
 

@@ -179,6 +179,38 @@ import Testing
         #expect(try await traders.keys("Orders?$top=1") == ["1"])
     }
 
+    private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test func `a caller who goes while all connections are busy is let go at once`() async throws {
+        let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        traders.queue.asyncRead { _ in
+            began.signal()
+            end.wait()
+        }
+        wait(for: began)
+        let waiting = Task { try await response("Customers", RequestBudget(.served)) }
+        try await Task.sleep(for: .milliseconds(50))
+        waiting.cancel()
+        // The connection stays busy: only a caller who need not wait for it hears anything.
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+        end.signal()
+        #expect(try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") } ?? 0 > 0)
+    }
+
+    @Test func `a read whose task is cancelled ends although its request has not been`() async throws {
+        let began = DispatchSemaphore(value: 0)
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+        let reading = Task { [queue = traders.queue] in
+            try await Optional(RequestBudget(.served)).reading(from: queue) { database in
+                began.signal()
+                _ = try Int.fetchOne(database, sql: endless)
+            }
+        }
+        wait(for: began)
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+
     @Test func `a change that is cancelled is rolled back, and one that others have begun is not`() async throws {
         try await addEmployees()
         let provider = StoreProvider(database: traders.queue, mapping: traders.mapping)

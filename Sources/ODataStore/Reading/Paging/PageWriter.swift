@@ -133,7 +133,7 @@ actor PageWriter {
         }
         let (reader, budget, piece) = (reader, budget, piece)
         return try await StoreReader.translating {
-            try await reader.read { database in try budget.running(on: database) { try piece.read(database) } }
+            try await budget.reading(from: reader) { try piece.read($0) }
         }
     }
 
