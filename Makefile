@@ -1,12 +1,12 @@
 .PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
-	bench-functions limits growth docs fuzz faults simulate soak attack proofs clean
+	bench-functions limits growth docs fuzz ci-budget faults simulate soak attack proofs clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
-SWIFT_FLAGS = --scratch-path $(SCRATCH)
+export SCRATCH
 
 build: setup ## the tool `outpost`, in release mode, at bin/outpost
-	SCRATCH=$(SCRATCH) scripts/build.sh
+	scripts/build.sh
 
 test: setup ## every test
 	scripts/test.sh
@@ -22,35 +22,35 @@ setup:
 	@scripts/setup.sh
 
 asan: ## tests under the address sanitizer
-	SCRATCH=$(SCRATCH) scripts/sanitize.sh address $(FILTER)
+	scripts/sanitize.sh address $(FILTER)
 
 tsan: ## tests under the thread sanitizer
-	SCRATCH=$(SCRATCH) scripts/sanitize.sh thread $(FILTER)
+	scripts/sanitize.sh thread $(FILTER)
 
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
 
 generated: setup ## code generated from every document of the corpus, checked by the compiler
-	SCRATCH=$(SCRATCH) scripts/generated.sh --all
+	scripts/generated.sh --all
 
 examples: setup ## the example app, with the plugin that generates its types
-	SCRATCH=$(SCRATCH) scripts/examples.sh
+	scripts/examples.sh
 
 bench: ## the figures of the design, into BENCHMARKS.md
-	SCRATCH=$(SCRATCH) scripts/bench.sh
+	scripts/bench.sh
 
 bench-quick: ## the same at a tenth of the size, on the terminal alone
-	SCRATCH=$(SCRATCH) scripts/bench.sh --quick
+	scripts/bench.sh --quick
 
 bench-functions: ## the hot paths, sampled
 	swift package --package-path Benchmarks --scratch-path $(SCRATCH)/bench --allow-writing-to-package-directory benchmark
 
 limits: ## instructions and allocations of the hot paths against Benchmarks/limits.json
 	scripts/setup.sh limits
-	SCRATCH=$(SCRATCH) scripts/limits.py
+	scripts/limits.py
 
 growth: ## how time and memory grow with the rows, into the plot of the documentation
-	SCRATCH=$(SCRATCH) scripts/growth.sh
+	scripts/growth.sh
 
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
@@ -58,15 +58,18 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)
 
+ci-budget: ## all that continuous integration does, and a failure where a step is 30 % over its budget
+	.ci/run --strict
+
 faults: setup ## power and wire fail at every operation of a database, every operation and message of a synchronisation
-	OUTPOST_FAULTS=all swift test $(SWIFT_FLAGS) --filter 'StoreFaultTests|SyncFaultTests'
+	OUTPOST_FAULTS=all scripts/test.sh --filter 'StoreFaultTests|SyncFaultTests'
 
 simulate: setup ## a service and its clients, everything failing: make simulate SEEDS=10000 FIRST_SEED=0
-	SCRATCH=$(SCRATCH) SEEDS=$(or $(SEEDS),10000) FIRST_SEED=$(or $(FIRST_SEED),0) scripts/simulate.sh
+	SEEDS=$(or $(SEEDS),10000) FIRST_SEED=$(or $(FIRST_SEED),0) scripts/simulate.sh
 
 soak: setup ## a store at work for an hour, and nothing grows: make soak MINUTES=60
-	SCRATCH=$(SCRATCH) scripts/release.sh --product Soak
-	"$$(SCRATCH=$(SCRATCH) scripts/release.sh --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
+	scripts/release.sh --product Soak
+	"$$(scripts/release.sh --show-bin-path)/Soak" $$(( $(or $(MINUTES),60) * 60 ))
 
 proofs: setup ## the proofs that are too long for continuous integration: make proofs PROOF=faults, or all of them
 	SCRATCH=$(SCRATCH) scripts/proofs.sh $(PROOF)
@@ -75,7 +78,7 @@ attack: ## the attacks on a built tool that the threat model names
 	SCRATCH=$(SCRATCH) scripts/attack.sh
 
 differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
-	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} swift test $(SWIFT_FLAGS) --filter DifferentialTests
+	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} scripts/test.sh --filter DifferentialTests
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin

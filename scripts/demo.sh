@@ -4,9 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
-scratch=${SCRATCH:-.build}
-swift build --product outpost --scratch-path "$scratch" -j "${JOBS:-2}"
-outpost=$(cd "$(swift build --scratch-path "$scratch" --show-bin-path)" && pwd)/outpost
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
+swift build "${configuration[@]}" --product outpost
+outpost=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)/outpost
 
 work=$(mktemp -d)
 server=""

@@ -2,12 +2,13 @@
 # Builds the example app, which uses the build-tool plugin, from a package of its own, and runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=${SCRATCH:-.build}
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
 # What the tests have built is used again: the folder is shared, and SwiftPM made to plan anew for another package.
-plan_anew() { rm -f "$scratch"/*/debug/description.json; }
+plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
 trap plan_anew EXIT
 plan_anew
-swift build --package-path Examples/TypedHarbour --scratch-path "$scratch" -j "${JOBS:-2}" --product TypedHarbour
-bin=$(swift build --package-path Examples/TypedHarbour --scratch-path "$scratch" --show-bin-path)
+swift build --package-path Examples/TypedHarbour "${configuration[@]}" --product TypedHarbour
+bin=$(swift build --package-path Examples/TypedHarbour "${configuration[@]}" --show-bin-path)
 diff <("$bin/TypedHarbour") Examples/TypedHarbour/expected.txt
 echo "Examples/TypedHarbour: as expected"

@@ -4,9 +4,10 @@
 # TIMEOUT is the seconds by the clock that one input may take, 10 unless set: more where the machine has other work, which may
 # keep a process of low priority waiting for longer than that.
 # With SEED=n, mutations follow from that number, as they do in the smoke run: what passes there passes again.
-# scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all, but `store`: that one needs a release build of
-# the cryptography, and .ci/run gives it its seconds where that is built. The compiler does not optimise for that: what it
-# takes to do so is more than what the few seconds gain by it. LEVEL=-Onone does so for one target.
+# scripts/fuzz.sh smoke [SECONDS] fuzzes every target, SECONDS (60) in all, on the libraries as the tests have built them:
+# without coverage to guide it, a fuzzer changes its seeds at random. It shows that each target builds and keeps its promises
+# on the seeds and near them. With PREBUILT=1, one target is built that way. `store` alone is built as always, since unoptimised
+# cryptography tries little.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=$(cd Fuzz/Targets && echo *.swift)
@@ -14,12 +15,17 @@ target=${1:-}
 seconds=${2:-60}
 if [ "$target" = smoke ]; then
     # shellcheck disable=SC2086 # words are wanted
-    set -- ${targets//store.swift/}
+    set -- $targets
     share=$(((seconds + $# - 1) / $#))
+    # One build for all of them.
+    # shellcheck source=scripts/configuration.sh
+    source scripts/configuration.sh
+    swift build "${configuration[@]}" --target OfflineOData >&2
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     for target in "${@%.swift}"; do
-        SEED=1 LEVEL=-Onone scripts/fuzz.sh "$target" "$share" >"$log" 2>&1 || {
+        if [ "$target" = store ]; then way=(LEVEL=-O); else way=(PREBUILT=1 LEVEL=-Onone); fi
+        env SEED=1 "${way[@]}" scripts/fuzz.sh "$target" "$share" >"$log" 2>&1 || {
             echo "The fuzzer of $target failed:" >&2
             tail -n 40 "$log" >&2
             exit 1
@@ -32,79 +38,77 @@ if [ ! -f "Fuzz/Targets/$target.swift" ]; then
     echo "usage: scripts/fuzz.sh TARGET [SECONDS], TARGET one of ${targets//.swift/}" >&2
     exit 2
 fi
-scratch=${SCRATCH:-.build}
+# The libraries that a target is about, which are instrumented, and those beneath them, which are taken as SwiftPM builds them.
+cryptography=(CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims
+    SwiftASN1)
+libraries=(ErrorCodes ODataModel ODataQuery ODataFormat)
+beneath=()
+support=(Fuzz/Support/*.swift)
+case $target in
+store) # encrypted files: the cryptography is optimised, or little is tried
+    export OUTPOST_CONFIGURATION=release
+    libraries=(ErrorCodes SafeFiles Secrets EncryptedSQLite)
+    beneath=("${cryptography[@]}")
+    support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift) ;;
+queue) # of the engine, the coder alone: it needs nothing of the rest
+    libraries=(ErrorCodes ODataModel ODataQuery ODataService)
+    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift
+        Sources/OfflineOData/Download/{QueryRefusal,DownloadReport}.swift) ;;
+delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP) ;;
+tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
+    level=-Onone
+    libraries=(OfflineOData)
+    beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles
+        EncryptedSQLite Secrets GRDB "${cryptography[@]}") ;;
+esac
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
 checkouts=$scratch/checkouts
-level=${LEVEL:--O}
+level=${level:-${LEVEL:--O}}
 work=$scratch/fuzz/$target
 build=$scratch/fuzz/objects$level
+if [ "$target" = tables ] || [ -n "${PREBUILT:-}" ]; then build=$work; fi
 mkdir -p "$work/corpus" "$build"
 work=$(cd "$work" && pwd)
 build=$(cd "$build" && pwd)
+if [ -n "${PREBUILT:-}" ]; then
+    beneath+=("${libraries[@]}")
+    libraries=()
+fi
+
+# The linker that the toolchain takes by default hangs on instrumented code.
+flags=("$level" -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -enable-testing -I "$build"
+    -Xcc -fmodule-map-file="$PWD/Sources/CLibXML2/module.modulemap")
+# shellcheck disable=SC2046 # words are wanted
+flags+=($(pkg-config --cflags libxml-2.0))
+objects=()
 package=outpost
-if [ "$target" = tables ]; then
-    # What stands beneath the engine is taken as the tests have built it: nothing to do where they have. It must not be
-    # mixed with what is built here, and what it has for its package alone is seen by that name: the folder's.
-    build=$work
-    level=-Onone
-    swift build --scratch-path "$scratch" --target OfflineOData -j "${JOBS:-2}" >&2
-    products=$(swift build --scratch-path "$scratch" --show-bin-path)
-    package=$(sed -n '/"-module-name","OfflineOData",/{s/.*"-package-name","\([^"]*\)".*/\1/p;q;}' "$scratch/debug.yaml")
-    : "${package:?"SwiftPM does not say in $scratch/debug.yaml which package OfflineOData is of"}"
+if [ ${#beneath[@]} -gt 0 ]; then
+    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" --target OfflineOData >&2
+    products=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)
+    # What is declared for the package alone is seen under the name that SwiftPM gives it: the folder's.
+    plan=$scratch/${OUTPOST_CONFIGURATION:-debug}.yaml
+    package=$(sed -n '/"-module-name","OfflineOData",/{s/.*"-package-name","\([^"]*\)".*/\1/p;q;}' "$plan")
+    : "${package:?"SwiftPM does not say in $plan which package OfflineOData is of"}"
+    flags+=(-I "$products/Modules" -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
+        -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include" -lsqlite3 -lstdc++)
+    for map in Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
+        "$products/CAESGCM.build"; do
+        flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
+    done
+    for library in "${beneath[@]}"; do
+        while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
+    done
     # Whenever SwiftPM has built the engine again, what it stands on may have changed.
     if [ -n "$(find "$products/OfflineOData.build" -name '*.o' -newer "$build/OfflineOData.o" 2>/dev/null | head -1)" ]; then
         rm -f "$build/OfflineOData.o"
     fi
 fi
-
-# The libraries on the floors that parse, each instrumented for coverage. The linker that the toolchain takes by
-# default hangs on the instrumented code.
-flags=("$level" -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -I "$build" -package-name "$package"
-    -Xcc -fmodule-map-file="$PWD/Sources/CLibXML2/module.modulemap")
-# shellcheck disable=SC2046 # words are wanted
-flags+=($(pkg-config --cflags libxml-2.0))
-objects=()
-# All begin with the same one: each is compiled again where the one before it is newer.
-libraries=(ErrorCodes ODataModel ODataQuery ODataFormat)
-support=(Fuzz/Support/*.swift)
-if [ "$target" = store ]; then
-    # Encrypted files. What the encryption stands on is built as always, and not instrumented.
-    libraries=(ErrorCodes SafeFiles Secrets EncryptedSQLite)
-    support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift)
-    scripts/release.sh --target EncryptedSQLite >&2
-    products=$(scripts/release.sh --show-bin-path)
-    flags+=(-I "$products/Modules" -Xcc -fmodule-map-file="$PWD/Sources/CSQLite/module.modulemap"
-        -Xcc -fmodule-map-file="$products/CLinux.build/module.modulemap"
-        -Xcc -fmodule-map-file="$products/CAESGCM.build/module.modulemap" -lsqlite3 -lstdc++)
-    for library in CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims \
-        CXKCP CXKCPShims SwiftASN1; do
-        while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
-    done
-elif [ "$target" = queue ]; then
-    # Of the engine, the coder alone: it needs nothing of the rest.
-    libraries=(ErrorCodes ODataModel ODataQuery ODataService)
-    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift
-        Sources/OfflineOData/Download/{QueryRefusal,DownloadReport}.swift)
-elif [ "$target" = delta ]; then
-    libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
-elif [ "$target" = tables ]; then
-    libraries=(OfflineOData)
-    flags+=(-enable-testing -I "$products/Modules"
-        -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
-        -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include")
-    for map in Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
-        "$products/CAESGCM.build"; do
-        flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
-    done
-    for library in ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles EncryptedSQLite \
-        Secrets GRDB CLinux CAESGCM Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP \
-        CXKCPShims SwiftASN1; do
-        while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
-    done
-    flags+=(-lsqlite3 -lstdc++)
-fi
+flags+=(-package-name "$package")
+# All begin with the same library: each is compiled again if the one before it is newer.
 # shellcheck source=scripts/library.sh
 source scripts/library.sh
-for library in "${libraries[@]}"; do
+for library in ${libraries[@]+"${libraries[@]}"}; do
     sources=Sources/$library
     if [ "$library" = HTTPTypes ]; then sources=$checkouts/swift-http-types/Sources/HTTPTypes; fi
     compile_library "$library" "$sources"

@@ -5,7 +5,8 @@
 # Each document is a module of its own. Ends with 1 when a document that can be read gives code that does not compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=${SCRATCH:-.build}
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
 all=
 mode=(-typecheck)
 while [[ "${1:-}" == --* ]]; do
@@ -33,10 +34,9 @@ fi
 
 # Documents are named from here, objects are written elsewhere.
 root=$PWD
-scratch=$(mkdir -p "$scratch" && cd "$scratch" && pwd)
-swift build --scratch-path "$scratch" --product odata-generate -j "${JOBS:-2}" >&2
-swift build --scratch-path "$scratch" --target ODataService -j "${JOBS:-2}" >&2
-bin=$(swift build --scratch-path "$scratch" --show-bin-path)
+swift build "${configuration[@]}" --product odata-generate >&2
+swift build "${configuration[@]}" --target ODataService >&2
+bin=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 read -ra xml <<<"$(pkg-config --cflags-only-I libxml-2.0 | sed 's/-I/-Xcc -I/g')"

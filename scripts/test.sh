@@ -1,26 +1,31 @@
 #!/usr/bin/env bash
-# Runs every test; the one script behind `make test` and .ci/run. Arguments go to `swift test`.
-# The terminal gets what failed, what was skipped and the totals; everything is in tests.log of the build folder.
+# Builds and runs every test; the one script behind `make test` and .ci/run. Arguments go to the test program, as `swift test`
+# takes them: scripts/test.sh --filter UploadTests. With --build-only, the tests are built and not run.
+# The terminal gets progress, failures, skipped tests and the totals; everything is in tests.log of the build folder.
 # With SANITIZER=address or SANITIZER=thread it runs what scripts/sanitize.sh has built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
-scratch=${SCRATCH:-.build}
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
 log=$scratch/tests.log
-flags=(--scratch-path "$scratch" -j "${JOBS:-2}")
-# There are no XCTest tests.
-if [ -n "${SANITIZER:-}" ]; then flags+=(--sanitize="$SANITIZER" --skip-build --disable-xctest); fi
 mkdir -p "$scratch"
 : >"$log"
+begin=$SECONDS
+if [ -z "${SANITIZER:-}" ]; then
+    swift build "${configuration[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
+    if [ "${1:-}" = --build-only ]; then exit; fi
+else
+    configuration+=(--sanitize="$SANITIZER")
+fi
+program=$(swift build "${configuration[@]}" --show-bin-path)/outpostPackageTests.xctest
 
 # All at once, tests would hold thousands of files open, more than Foundation's Process can look through.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
 
-run() {
+run() { # run ARGUMENTS…: one process of tests; there are no XCTest tests
     local status=0
-    swift test "${flags[@]}" "$@" 2>&1 | tee -a "$log" |
-        awk '/^◇ Test run started/ { runs = 1 }
-            !runs && !/^\[[0-9]/ || /^(✘|➜|✔ Test run)/ || /error:|[Ff]atal|signal/ { print; fflush() }' || status=$?
+    "$program" --testing-library swift-testing "$@" 2>&1 | tee -a "$log" | scripts/progress.py tests || status=$?
     if [ $status -ne 0 ]; then
         echo "The tests failed (exit $status). These failed, then the end of $log:" >&2
         grep -a '^✘' "$log" >&2 || true
@@ -31,9 +36,10 @@ run() {
 
 if [ $# -gt 0 ]; then
     run "$@"
-    exit
+else
+    # Two runs: tests that compute keep all threads of a test process busy for seconds, and those of the wire measure time.
+    wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|outpostTests)'
+    run --skip "$wire"
+    run --filter "$wire"
 fi
-# Two runs: tests that compute keep all threads of a test process busy for seconds, and those of the wire measure time.
-wire='^(ODataTransport|ODataClientTests|ODataServerTests|ConformanceTests|outpostTests)'
-run --skip "$wire"
-run --skip-build --filter "$wire"
+scripts/progress.py totals "$log" $((SECONDS - begin))

@@ -1,0 +1,5 @@
+import ODataHTTP
+
+func usesODataHTTP() async throws {
+    print(TransportError.timedOut(host: "example.org"))
+}

@@ -1,0 +1,5 @@
+import ODataServer
+
+func usesODataServer() async throws {
+    print(ODataServer.Configuration(port: 0).host)
+}

@@ -1,0 +1,5 @@
+import ODataService
+
+func usesODataService() async throws {
+    print(ODataError.notFound("Orders(1)"))
+}

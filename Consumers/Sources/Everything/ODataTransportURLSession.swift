@@ -1,0 +1,6 @@
+import ODataTransportURLSession
+
+func usesODataTransportURLSession() async throws {
+    _ = URLSessionTransport()
+    print("connected to nobody")
+}

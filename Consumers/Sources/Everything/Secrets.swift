@@ -1,0 +1,5 @@
+import Secrets
+
+func usesSecrets() async throws {
+    print(Secret("never printed"))
+}

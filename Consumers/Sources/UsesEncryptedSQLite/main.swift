@@ -1,8 +1,0 @@
-import EncryptedSQLite
-import Foundation
-import Secrets
-
-let path = NSTemporaryDirectory() + "consumer-\(UUID().uuidString).db"
-try EncryptedDatabase.create(at: path, key: .key(.generate()))
-print(try EncryptedDatabase.isEncrypted(at: path))
-try FileManager.default.removeItem(atPath: path)

@@ -1,3 +1,0 @@
-import ODataHTTP
-
-print(TransportError.timedOut(host: "example.org"))

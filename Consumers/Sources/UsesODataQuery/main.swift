@@ -1,4 +1,0 @@
-import ODataQuery
-
-let url = try ODataURL(parsing: "Orders?$filter=Freight gt 50&$top=10")
-print(url)

@@ -1,3 +1,0 @@
-import ODataServer
-
-print(ODataServer.Configuration(port: 0).host)

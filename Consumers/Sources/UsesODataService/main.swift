@@ -1,3 +1,0 @@
-import ODataService
-
-print(ODataError.notFound("Orders(1)"))

@@ -1,5 +1,0 @@
-import ODataTransportNIO
-
-let transport = try NIOTransport()
-try await transport.shutdown()
-print("connected to nobody")

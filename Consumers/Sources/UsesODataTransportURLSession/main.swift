@@ -1,4 +1,0 @@
-import ODataTransportURLSession
-
-_ = URLSessionTransport()
-print("connected to nobody")

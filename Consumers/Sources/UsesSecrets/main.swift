@@ -1,3 +1,0 @@
-import Secrets
-
-print(Secret("never printed"))

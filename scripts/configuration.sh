@@ -1,0 +1,13 @@
+# How the package is built here. To be sourced: sets `configuration`, flags of `swift build`.
+# Debug unless OUTPOST_CONFIGURATION=release. A part that is built with other flags builds everything anew.
+scratch=${SCRATCH:-.build}
+configuration=(--scratch-path "$scratch" -j "${JOBS:-2}")
+case ${OUTPOST_CONFIGURATION:-debug} in
+debug) ;;
+release) configuration+=(-c release) ;;
+*) echo "outpost: OUTPOST_CONFIGURATION is debug or release, not $OUTPOST_CONFIGURATION" >&2; exit 2 ;;
+esac
+# Nobody debugs what continuous integration builds.
+if [ -n "${CI:-}" ]; then
+    configuration+=(-debug-info-format none --explicit-target-dependency-import-check error)
+fi
