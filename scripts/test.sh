@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs every test; the one script behind `make test` and .ci/run. Arguments go to the test program, as `swift test`
-# takes them: scripts/test.sh --filter UploadTests. With --build-only, the tests are built and not run.
+# takes them: scripts/test.sh --filter UploadTests. With --build-only, the tests are built and not run; with --skip-build, they are
+# run as they were built.
 # The terminal gets progress, failures, skipped tests and the totals; everything is in tests.log of the build folder.
 # With SANITIZER=address or SANITIZER=thread it runs what scripts/sanitize.sh has built.
 set -euo pipefail
@@ -12,13 +13,14 @@ log=$scratch/tests.log
 mkdir -p "$scratch"
 : >"$log"
 begin=$SECONDS
-if [ -z "${SANITIZER:-}" ]; then
+if [ "${1:-}" = --skip-build ]; then
+    shift
+elif [ -z "${SANITIZER:-}" ]; then
     swift build "${configuration[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
     if [ "${1:-}" = --build-only ]; then exit; fi
-else
-    configuration+=(--sanitize="$SANITIZER")
 fi
-program=$(swift build "${configuration[@]}" --show-bin-path)/outpostPackageTests.xctest
+# SwiftPM is not asked where that is: it would wait for another build.
+program=$scratch/${OUTPOST_CONFIGURATION:-debug}/outpostPackageTests.xctest
 
 # All at once, tests would hold thousands of files open, more than Foundation's Process can look through.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
