@@ -19,15 +19,18 @@ elif [ -z "${SANITIZER:-}" ]; then
     swift build "${configuration[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
     if [ "${1:-}" = --build-only ]; then exit; fi
 fi
-# SwiftPM is not asked where that is: it would wait for another build.
-program=$scratch/${OUTPOST_CONFIGURATION:-debug}/outpostPackageTests.xctest
+if [ "$(uname)" = Darwin ]; then # where the tests are a bundle
+    tests=(swift test "${configuration[@]}" --skip-build --disable-xctest)
+else # without SwiftPM, which would wait for another build
+    tests=("$scratch/${OUTPOST_CONFIGURATION:-debug}/outpostPackageTests.xctest" --testing-library swift-testing)
+fi
 
 # All at once, tests would hold thousands of files open, more than Foundation's Process can look through.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
 
 run() { # run ARGUMENTS…: one process of tests; there are no XCTest tests
     local status=0
-    "$program" --testing-library swift-testing "$@" 2>&1 | tee -a "$log" | scripts/progress.py tests || status=$?
+    "${tests[@]}" "$@" 2>&1 | sed -u $'s/\e\\[[0-9;]*m//g' | tee -a "$log" | scripts/progress.py tests || status=$?
     if [ $status -ne 0 ]; then
         echo "The tests failed (exit $status). These failed, then the end of $log:" >&2
         grep -a '^✘' "$log" >&2 || true
