@@ -111,8 +111,7 @@ def totals(log, seconds):
                 passed, failed = passed + (ended[1] == "✔"), failed + (ended[1] == "✘")
             skipped += bool(SKIPPED.match(line))
     minutes, rest = divmod(int(seconds), 60)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    print(f"{passed + failed} tests in {minutes} min {rest} s")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped in {minutes} min {rest} s")
 
 
 if __name__ == "__main__":
