@@ -1,3 +1,4 @@
+import HTTPTypes
 import ODataModel
 import ODataService
 import OfflineOData
@@ -137,7 +138,7 @@ struct LenientDownloadTests {
         service.answer { request in
             guard request.target == "$metadata" else { return nil }
             if request.fields[.ifNoneMatch] == "\"1\"" { return OddService.Answer(status: 304) }
-            return .init(fields: ["Content-Type": "application/xml", "ETag": "\"1\""], body: document)
+            return OddService.Answer(fields: ["Content-Type": "application/xml", "ETag": "\"1\""], body: document)
         }
         let store = try await service.clone()
         #expect(try await store.metadataDifferences().isEmpty)

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 import OfflineOData
 import Testing
@@ -37,7 +38,7 @@ struct RestrictionTests {
             switch attribute {
             case "creatable": try await store.create("Items", ["ID": 2])
             case "updatable": try await store.update("Items(1)", ["Name": "new"])
-            default: _ = try await store.execute(ODataRequest(.delete, try .init(parsing: "Items(1)")))
+            default: _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Items(1)")))
             }
         }
         #expect(try await store.status().pending.isEmpty)
@@ -51,7 +52,7 @@ struct RestrictionTests {
             if attribute == "updatable-path" {
                 try await store.update("Items(1)", ["Name": "new"])
             } else {
-                _ = try await store.execute(ODataRequest(.delete, try .init(parsing: "Items(1)")))
+                _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Items(1)")))
             }
         }
     }

@@ -129,7 +129,7 @@ final class OddService: HTTPTransport {
         var configuration = configuration
         configuration.allowsPlainHTTP = true
         let session = try HTTPSession(
-            self, serviceRoot: Self.root, configuration: .init(allowsPlainHTTP: true, retry: .none))
+            self, serviceRoot: Self.root, configuration: .init(retry: .none, allowsPlainHTTP: true))
         return try ODataClient(serviceRoot: Self.root, transport: session, configuration: configuration)
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import ODataModel
 import ODataService
 import OfflineOData
@@ -52,7 +53,7 @@ struct LenientUploadTests {
         service.answer { request in
             guard request.target.hasPrefix("Items("), !request.target.contains("$") else {
                 guard request.target == "Items/1" else { return nil }
-                if request.method == "PATCH" { return .init(status: 204) }
+                if request.method == "PATCH" { return OddService.Answer(status: 204) }
                 return .json(#"{"@odata.context":"$metadata#Items/$entity","ID":1,"Name":"a"}"#)
             }
             return .refusal(404)
@@ -74,7 +75,7 @@ struct LenientUploadTests {
                 return .refusal(405, "no", allowed.map { ["Allow": $0] } ?? [:])
             }
             if request.method == "PATCH", allowed != "GET, PATCH" { return .refusal(405) }
-            return ["PATCH", "POST"].contains(request.method) ? .init(status: 204) : nil
+            return ["PATCH", "POST"].contains(request.method) ? OddService.Answer(status: 204) : nil
         }
         try await store.update("Items(1)", ["Name": "new"])
         #expect(try await store.upload().failed.isEmpty)
@@ -123,12 +124,13 @@ struct LenientUploadTests {
             let accept = request.fields[.accept] ?? ""
             guard request.target.hasPrefix("Items"), !request.target.contains("$count") else { return nil }
             if request.method != "GET" {
-                return request.fields[.contentType]?.contains("atom") == true ? .init(status: 204) : .refusal(415)
+                return request.fields[.contentType]?.contains("atom") == true
+                    ? OddService.Answer(status: 204) : .refusal(415)
             }
             guard accept.contains("atom") else { return .refusal(406) }
             let body =
                 request.target.contains("(") ? entry : #"<feed xmlns="http://www.w3.org/2005/Atom">\#(entry)</feed>"#
-            return .init(fields: ["Content-Type": "application/atom+xml"], body: body)
+            return OddService.Answer(fields: ["Content-Type": "application/atom+xml"], body: body)
         }
         let store = try await service.clone()
         #expect(try await store.rows("Items(1)").first?["Name"] == "a")
@@ -145,7 +147,7 @@ struct LenientUploadTests {
         let target = link.hasPrefix("/svc/") ? String(link.dropFirst(5)) : link
         service.answer { request in
             guard request.target == target else { return request.target.hasPrefix("Items(") ? .refusal(404) : nil }
-            if request.method == "PATCH" { return .init(status: 204) }
+            if request.method == "PATCH" { return OddService.Answer(status: 204) }
             return .json(#"{"@odata.context":"$metadata#Items/$entity","ID":1,"Name":"a"}"#)
         }
         try await store.update("Items(1)", ["Name": "new"])
