@@ -146,9 +146,8 @@ let package = Package(
         .target(
             name: "ODataTransportNIO",
             dependencies: [
-                "ErrorCodes", "ODataHTTP", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2,
-                nioSSL, nioTLS,
-                x509,
+                "ErrorCodes", "ODataHTTP", "CZlib", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1,
+                nioHTTP2, nioSSL, nioTLS, x509,
             ],
             swiftSettings: settings),
         .target(

@@ -48,17 +48,23 @@ final class DownloadReader: @unchecked Sendable {
     private var iterator: HTTPClientResponse.Body.AsyncIterator
     private var received: Int64 = 0
     private let length: Int64?
-    private let limit: UnpackingLimit?
+    private let unpacker: Unpacker?
+    private var unpacked: Int64 = 0
+    private let limit: UnpackingLimit
     private let mapping: TransportErrorMapping
     private let isReading = Mutex(false)
 
-    /// - Parameter limit: how far the body may unpack; `nil` for one that is not packed.
+    /// - Parameters:
+    ///   - length: how many bytes come over the wire, where that was announced.
+    ///   - unpacker: unpacks the body; `nil` for one that is not packed.
+    ///   - limit: how far the body may unpack.
     init(
-        _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, limit: UnpackingLimit?,
-        mapping: TransportErrorMapping
+        _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, _ unpacker: Unpacker?,
+        _ limit: UnpackingLimit, mapping: TransportErrorMapping
     ) {
         self.iterator = iterator
         self.length = length
+        self.unpacker = unpacker
         self.limit = limit
         self.mapping = mapping
     }
@@ -67,6 +73,7 @@ final class DownloadReader: @unchecked Sendable {
         try begin()
         defer { end() }
         while true {
+            if let bytes = try unpack(), !bytes.isEmpty { return bytes }
             let buffer: ByteBuffer?
             do {
                 buffer = try await iterator.next()
@@ -80,15 +87,30 @@ final class DownloadReader: @unchecked Sendable {
                     throw TransportError.truncated(
                         host: mapping.host, reason: "\(received) of \(length) bytes arrived")
                 }
+                if let unpacker, !unpacker.isAtEnd {
+                    throw TransportError.truncated(host: mapping.host, reason: "the packed body ends too early")
+                }
                 return nil
             }
             guard buffer.readableBytes > 0 else { continue }
             received += Int64(buffer.readableBytes)
-            if let problem = limit?.problem(of: received) {
-                throw TransportError.tooLarge(host: mapping.host, reason: problem)
-            }
-            return Array(buffer.readableBytesView)
+            guard let unpacker else { return Array(buffer.readableBytesView) }
+            unpacker.append(Array(buffer.readableBytesView))
         }
+    }
+
+    /// The next bytes of what has arrived of a packed body; `nil` when more must arrive.
+    private func unpack() throws(TransportError) -> [UInt8]? {
+        guard let unpacker else { return nil }
+        let bytes: [UInt8]?
+        do throws(Unpacker.Failure) {
+            bytes = try unpacker.next()
+        } catch {
+            throw .malformed(host: mapping.host, reason: "its body cannot be unpacked (\(error.reason))")
+        }
+        unpacked += Int64(bytes?.count ?? 0)
+        if let problem = limit.problem(of: unpacked) { throw .tooLarge(host: mapping.host, reason: problem) }
+        return bytes
     }
 
     private func begin() throws {

@@ -111,8 +111,9 @@ final class ClientPool: Sendable {
             timeout: .init(
                 connect: TimeAmount(configuration.connectTimeout), read: nil, write: silence),
             connectionPool: pool, proxy: proxy(key),
-            // How far an answer may unpack is seen to where it is read: the library would refuse small ones, too.
-            decompression: .enabled(limit: .none))
+            // Answers are unpacked where they are read (``Unpacker``): the library takes neither several members of gzip nor
+            // deflate without a wrapper.
+            decompression: .disabled)
         client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
         // Spans are the client's, which knows what the request means.
         client.tracing.tracer = nil

@@ -106,8 +106,9 @@ public final class NIOTransport: HTTPTransport {
             throw TransportError.malformed(
                 host: authority, reason: "it is not HTTP (status \(response.status.code))")
         }
-        let stream = download(response, isPacked: head.isPacked, limit, mapping: mapping, method: request.method)
-        if head.isPacked, request.method != .head {
+        let packing = request.method == .head ? nil : head.packing
+        let stream = download(response, packing, limit, mapping: mapping, method: request.method)
+        if packing != nil {
             options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
@@ -139,9 +140,12 @@ public final class NIOTransport: HTTPTransport {
         var outgoing = HTTPClientRequest(url: root + (request.path ?? "/"))
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers.add(name: "Host", value: authority)
-        for field in request.headerFields where field.name.rawName.lowercased() != "host" {
+        for field in request.headerFields where field.name != .cookie && field.name.rawName.lowercased() != "host" {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
+        // All in one field (RFC 6265, 5.4), although the message has a field for each of them.
+        let cookies = request.headerFields[values: .cookie]
+        if !cookies.isEmpty { outgoing.headers.add(name: "Cookie", value: cookies.joined(separator: "; ")) }
         return outgoing
     }
 
@@ -162,16 +166,17 @@ public final class NIOTransport: HTTPTransport {
     }
 
     private func download(
-        _ response: HTTPClientResponse, isPacked: Bool, _ limit: UnpackingLimit, mapping: TransportErrorMapping,
-        method: HTTPRequest.Method
+        _ response: HTTPClientResponse, _ packing: Unpacker.Packing?, _ limit: UnpackingLimit,
+        mapping: TransportErrorMapping, method: HTTPRequest.Method
     ) -> ByteStream {
         var length: Int64?
-        if method != .head, response.status != .notModified, !isPacked {
+        if method != .head, response.status != .notModified {
             length = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         }
+        let unpacker = packing.map { Unpacker($0) }
         let reader = DownloadReader(
-            response.body.makeAsyncIterator(), length: length, limit: isPacked ? limit : nil, mapping: mapping)
-        return ByteStream(length: length) { try await reader.next() }
+            response.body.makeAsyncIterator(), length: length, unpacker, limit, mapping: mapping)
+        return ByteStream(length: packing == nil ? length : nil) { try await reader.next() }
     }
 }
 
@@ -191,9 +196,12 @@ extension HTTPResponse {
         }
     }
 
-    /// Whether the body comes in a coding that is undone on the way.
-    var isPacked: Bool {
-        let coding = headerFields[.contentEncoding]?.lowercased()
-        return coding == "gzip" || coding == "x-gzip" || coding == "deflate"
+    /// The coding of the body that is undone on the way (RFC 9110, 8.4.1); `nil` for any other.
+    var packing: Unpacker.Packing? {
+        switch headerFields[.contentEncoding]?.lowercased() {
+        case "gzip", "x-gzip": .gzip
+        case "deflate": .deflate
+        default: nil
+        }
     }
 }

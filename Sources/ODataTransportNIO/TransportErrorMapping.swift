@@ -66,9 +66,6 @@ struct TransportErrorMapping {
         case let error as IOError:
             TransportError.truncated(
                 host: host, reason: "the connection was reset within the body (\(error.errnoCode))")
-        // The library does not let its type be named: the body is not packed as its head says.
-        case _ where String(describing: type(of: error)) == "DecompressionError":
-            TransportError.malformed(host: host, reason: "its body cannot be unpacked (\(error))")
         default: TransportError.truncated(host: host, reason: "\(error)")
         }
     }

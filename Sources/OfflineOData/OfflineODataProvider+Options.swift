@@ -10,6 +10,9 @@ extension OfflineODataProvider {
         public var downloadPageSize = 2000
         /// How much a download takes from the service at most.
         public var downloadLimits = DownloadLimits()
+        /// Whether an answer with a value that cannot be read is refused as a whole; `false` unless given: such a value then
+        /// costs its property alone, which is not loaded, named in ``StoreStatus/unreadable`` and left alone by uploads.
+        public var refusesUnreadableValues = false
         /// How many defining queries are read from the service at once, 1 or more.
         public var parallelQueries = 3
         /// The most rows in one page of a local read; `nil` for no limit.

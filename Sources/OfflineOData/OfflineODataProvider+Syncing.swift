@@ -117,6 +117,7 @@ extension OfflineODataProvider {
             progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries,
             service: options.service, limits: options.downloadLimits,
             formats: .init(full: options.definingQueryFormat, delta: options.deltaQueryFormat),
+            refusesUnreadableValues: options.refusesUnreadableValues,
             firstPages: usesBatch ? LockedState([:]) : nil)
         let bytes = options.meter?.total
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
@@ -132,7 +133,8 @@ extension OfflineODataProvider {
             try? await note("download", "ended early", figures(failures: 1))
             throw error
         }
-        let report = outcome.report
+        var report = outcome.report
+        report.unreadable = try await database.read { [mapping] in try UnreadableValues.all(mapping, in: $0) }
         let refusals = all.compactMap { query in
             outcome.refusals[query.id].map {
                 QueryRefusal(name: query.name, text: query.text, wasLoaded: query.isLoaded, error: $0)

@@ -79,7 +79,7 @@ struct CapabilityCheck {
 
     private func checkCreation(_ request: ODataRequest, _ set: SetCapabilities) throws(CapabilityError) {
         guard case .entity(let entity) = request.body else { return }
-        for name in set.nonInsertableProperties.sorted() where entity.changedProperties.contains(name) {
+        for name in set.nonInsertableProperties.sorted() where entity.states(name) {
             // A key that the service makes itself is left out by whoever knows; stating it is wrong.
             if entity[name].map({ !$0.isNull }) ?? false {
                 throw error(set, "insert", "InsertRestrictions", property: name)
@@ -98,7 +98,7 @@ struct CapabilityCheck {
     private func checkUpdate(_ request: ODataRequest, _ set: SetCapabilities) throws(CapabilityError) {
         guard case .entity(let entity) = request.body else { return }
         if request.method == .update {
-            for name in set.nonUpdatableProperties.sorted() where entity.changedProperties.contains(name) {
+            for name in set.nonUpdatableProperties.sorted() where entity.states(name) {
                 throw error(set, "update", "UpdateRestrictions", property: name)
             }
         }
@@ -223,6 +223,13 @@ struct CapabilityCheck {
     ) -> CapabilityError {
         CapabilityError(
             feature: feature, set: set.entitySet?.name, property: property, term: "Org.OData.Capabilities.V1.\(term)")
+    }
+}
+
+extension Entity {
+    /// Whether a body states a property: those that were set since the entity was read, else all that are loaded.
+    fileprivate func states(_ name: String) -> Bool {
+        changedProperties.isEmpty ? self[name] != nil : changedProperties.contains(name)
     }
 }
 

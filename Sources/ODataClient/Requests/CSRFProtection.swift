@@ -64,12 +64,17 @@ actor CSRFProtection {
         isKnownToHaveNone = false
     }
 
-    /// Whether a change was refused for want of a token.
-    nonisolated func wantsToken(_ response: HTTPResponse, to message: HTTPRequest) -> Bool {
-        guard policy != .off, response.status.code == 403, !Self.isSafe(message.method),
-            let value = response.headerFields[field]
-        else { return false }
-        return Self.isDemand(value)
+    /// Whether a change may have been refused for want of a token: its answer tells.
+    nonisolated func mayWantToken(_ response: HTTPResponse, to message: HTTPRequest) -> Bool {
+        policy != .off && response.status.code == 403 && !Self.isSafe(message.method)
+    }
+
+    /// Whether a refusal of a change is for want of a token: its head says so, or, where something on the way took that away,
+    /// its text.
+    nonisolated func wantsToken(_ response: HTTPResponse, saying bytes: [UInt8]) -> Bool {
+        if let value = response.headerFields[field] { return Self.isDemand(value) }
+        let text = String(decoding: bytes, as: UTF8.self).lowercased()
+        return ["csrf", "xsrf", "cross-site request forgery"].contains { text.contains($0) }
     }
 
     /// A new token after a change was refused for want of one; `nil` when no token is to be had.

@@ -51,6 +51,9 @@ extension ODataClient {
         /// Whether ``headers``, fields of single requests that may hold credentials, and what an `Authentication` shows may
         /// go to another machine over plain http; `false` unless given. See ``HTTPSession/Configuration/allowsPlainHTTP``.
         public var allowsPlainHTTP: Bool
+        /// Whether an answer with a value that cannot be read is refused as a whole; `false` unless given: such a value then
+        /// costs its property alone, which is not loaded and named in `ControlInformation.unreadable`.
+        public var refusesUnreadableValues: Bool
         /// Where the metadata is, if it is not at `$metadata`: relative to the service root, or absolute.
         public var metadataURL: String
         /// Where the metadata are kept between runs, so that they travel only when they have changed; where the
@@ -70,7 +73,7 @@ extension ODataClient {
             capabilities: CapabilityPolicy = .check, entityFormat: MessageDialect.EntityFormat = .json,
             updateMethod: MessageDialect.UpdateMethod = .automatic, tunnelsMethods: Bool = false,
             isIEEE754Compatible: Bool = false, hidesURLs: Bool = false, followedHosts: Set<String> = [],
-            allowsPlainHTTP: Bool = false, metadataURL: String = "$metadata",
+            allowsPlainHTTP: Bool = false, refusesUnreadableValues: Bool = false, metadataURL: String = "$metadata",
             metadataCache: (any MetadataCache)? = nil, diagnostics: Diagnostics = Diagnostics()
         ) {
             self.userAgent = userAgent
@@ -93,15 +96,20 @@ extension ODataClient {
             self.hidesURLs = hidesURLs
             self.followedHosts = followedHosts
             self.allowsPlainHTTP = allowsPlainHTTP
+            self.refusesUnreadableValues = refusesUnreadableValues
             self.metadataURL = metadataURL
             self.metadataCache = metadataCache
             self.diagnostics = diagnostics
         }
 
-        func dialect(_ model: EntityDataModel) -> MessageDialect {
+        func dialect(
+            _ model: EntityDataModel, _ form: MessageForms.Form, _ method: ODataRequest.Method
+        ) -> MessageDialect {
             MessageDialect(
-                version: ServiceCapabilities(model).version, entityFormat: entityFormat, batchFormat: batchFormat,
-                updateMethod: updateMethod, tunnelsMethods: tunnelsMethods, isIEEE754Compatible: isIEEE754Compatible)
+                version: ServiceCapabilities(model).version, entityFormat: form.entityFormat, batchFormat: batchFormat,
+                updateMethod: form.updateMethod,
+                tunnelsMethods: tunnelsMethods || form.tunnelsUpdates && method == .update,
+                isIEEE754Compatible: isIEEE754Compatible)
         }
 
         /// A request with the options that go with every one.

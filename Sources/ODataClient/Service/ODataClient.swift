@@ -33,6 +33,8 @@ public final class ODataClient: ODataProvider {
     private let metadata: MetadataLoader
     private let csrf: CSRFProtection
     private let repeatability: RepeatabilityIssuer
+    private let forms: MessageForms
+    private let added: AddedFields
 
     /// Makes a client; nothing is sent yet.
     ///
@@ -73,6 +75,8 @@ public final class ODataClient: ODataProvider {
         allowsPlainHTTP = configuration.allowsPlainHTTP || session?.configuration.allowsPlainHTTP == true
         metadata = MetadataLoader(model)
         csrf = CSRFProtection(policy: configuration.csrf, field: configuration.csrfField)
+        forms = MessageForms(configuration)
+        added = AddedFields(token: csrf.name)
         repeatability = RepeatabilityIssuer(
             policy: configuration.repeatability, clientID: configuration.repeatabilityClientID)
         try? configuration.diagnostics.storedLog?.updateHeader {
@@ -156,7 +160,8 @@ public final class ODataClient: ODataProvider {
         message.headerFields[.ifModifiedSince] = known?.lastModified
         let recorder = recorder(message)
         defer { recorder?.finish() }
-        let (response, stream, id) = try await send(message, body: nil, TransferOptions(), recorder)
+        let (response, stream, id) = try await send(
+            message, body: nil, TransferOptions(), recorder, given: [.ifNoneMatch, .ifModifiedSince])
         if response.status == .notModified, let known {
             if let model = try? CSDLReader.read(known.bytes) { return model }
             await configuration.metadataCache?.setMetadata(nil, of: root)
@@ -264,7 +269,10 @@ public final class ODataClient: ODataProvider {
         let mayBeRepeat = request.hasIdentification
         request = repeatability.identified(configuration.completed(request), model: model)
         if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
-        if configuration.hidesURLs, let hidden = HiddenRead(request) {
+        var hideable = request
+        // A service that demands it gets every read in a batch, also one whose answer could stream.
+        if model.container.requiresBatch { hideable.format = nil }
+        if configuration.hidesURLs || model.container.requiresBatch, let hidden = HiddenRead(hideable) {
             return try await hidden.answer(from: exchange(hidden.batch, model, options))
         }
         do {
@@ -307,22 +315,57 @@ public final class ODataClient: ODataProvider {
         return request
     }
 
+    /// Sends a request in the form that the service is known to take, or in another one after a refusal of that form.
     private func exchange(
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
     ) async throws -> ODataResponse {
-        let request = try withoutSecrets(request)
+        let form = forms.current(model)
+        do {
+            let response = try await exchange(request, model, options, form)
+            forms.note(form, of: request, isLearned: false)
+            return response
+        } catch let error as ODataError {
+            guard !request.mayHaveBeenSent else { throw error }
+            for other in forms.others(than: form, after: error, of: request, model) {
+                guard let again = request.fromStart() else { break }
+                do {
+                    if let probe = forms.probe(before: request, in: other, after: error) {
+                        _ = try await exchange(probe, model, options, other)
+                    }
+                    options.departure?.comeBack()
+                    let response = try await exchange(again, model, options, other)
+                    forms.note(other, of: request, isLearned: true)
+                    return response
+                } catch let refusal as ODataError
+                    where request.method == .read || [404, 405, 501].contains(refusal.status)
+                {
+                    // Nor does it take this form.
+                }
+            }
+            throw error
+        }
+    }
+
+    private func exchange(
+        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions, _ form: MessageForms.Form
+    ) async throws -> ODataResponse {
+        let request = forms.request(try withoutSecrets(request), in: form)
         let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }
-        let encoder = RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model))
+        let encoder = RequestEncoder(
+            serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model, form, request.method))
         let (message, body) = try encoder.encode(request)
         try requireSecrecy(message, of: credentials)
         let recorder = recorder(message)
         var id: String?
         do {
             let (response, stream, sentID) = try await send(
-                message, body: body, options, recorder, secrets: request.headers.keys.filter(Self.maySayWhoAsks))
+                message, body: body, options, recorder, secrets: request.headers.keys.filter(Self.maySayWhoAsks),
+                given: Set(request.headers.keys.compactMap { HTTPField.Name($0) }), isData: true,
+                mayRepeat: !request.mayHaveBeenSent)
             id = sentID
             let decoder = ResponseDecoder(
-                serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize)
+                serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize,
+                strictness: configuration.refusesUnreadableValues ? .lenient : .forgiving)
             let before = recorder?.reading()
             let decoded: ODataResponse
             do {
@@ -370,27 +413,75 @@ public final class ODataClient: ODataProvider {
 
     /// Sends a message as one of this session: who asks, in which language, within which trace.
     ///
-    /// - Parameter secrets: the fields that an app added to the request, whose values no log shows.
+    /// - Parameters:
+    ///   - secrets: the fields that an app added to the request, whose values no log shows.
+    ///   - given: the fields that the caller gave, which win over those of the client.
+    ///   - isData: whether data are asked for, and not a document of a format of its own.
+    ///   - mayRepeat: whether a refusal proves that a change did not act.
     private func send(
         _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?,
-        secrets: [String] = []
+        secrets: [String] = [], given: Set<HTTPField.Name> = [], isData: Bool = false, mayRepeat: Bool = true
     ) async throws -> (HTTPResponse, ByteStream, id: String?) {
+        var complete = message
+        try self.complete(&complete, given: given, isData: isData)
+        let own = given.union(configuration.headers.keys.compactMap { HTTPField.Name($0) })
+        let id = complete.headerFields[.requestID]
+        recorder?.update { $0.requestID = id }
+        func attempt(without groups: Set<AddedFields.Group>, _ body: ByteStream?) async throws -> (
+            HTTPResponse, ByteStream
+        ) {
+            try await sendOnce(
+                added.message(complete, without: groups, given: own), body, options, recorder, id, secrets,
+                asksForToken: !groups.contains(.versions))
+        }
+        let refused = added.refused
+        var (response, stream) = try await attempt(without: refused, body)
+        guard response.status.code >= 400 else {
+            if refused.isEmpty { added.noteAccepted(complete) }
+            return (response, stream, id)
+        }
+        guard body?.isRepeatable ?? true, complete.isReading || mayRepeat else { return (response, stream, id) }
+        let attempts = added.attempts(after: response, to: complete, given: own)
+        guard !attempts.isEmpty else { return (response, stream, id) }
+        // The refusal is read before another request is sent: it has a connection and a place in the queue.
+        let (bytes, whole) = try await stream.firstBytes(ErrorBody.maxSize)
+        stream = whole
+        if !complete.isReading, ErrorBody(bytes).error(for: response).code.isEmpty { return (response, stream, id) }
+        for groups in attempts {
+            options.departure?.comeBack()
+            let (other, rest) = try await attempt(without: groups.union(refused), body?.fromStart())
+            guard other.status.code >= 400 else {
+                added.noteAccepted(complete, without: groups)
+                return (other, rest, id)
+            }
+            _ = try await rest.firstBytes(ErrorBody.maxSize)
+        }
+        added.noteFutile(complete)
+        return (response, stream, id)
+    }
+
+    /// Sends a message, and once more with a new token if it is refused for want of one.
+    private func sendOnce(
+        _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?,
+        _ id: String?, _ secrets: [String], asksForToken: Bool
+    ) async throws -> (HTTPResponse, ByteStream) {
         let started = ContinuousClock.now
         var message = message
-        try complete(&message)
-        let id = message.headerFields[.requestID]
-        recorder?.update { $0.requestID = id }
         // A next link may lead anywhere; tokens do not go along.
         let isOwn = serviceRoot.isSameOrigin(message)
         let canRepeat = body?.isRepeatable ?? true
-        if isOwn { try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchHead) }
+        if isOwn, asksForToken || !message.isReading {
+            try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchHead)
+        }
         var (response, stream) = try await transmit(message, body, options, started, recorder, id, secrets)
         if isOwn {
             await csrf.take(response, to: message)
-            if canRepeat, csrf.wantsToken(response, to: message) {
+            if canRepeat, csrf.mayWantToken(response, to: message) {
                 // The refusal is read before a token is asked for: it has a connection and a place in the queue, and
                 // changes that were refused together would wait for places that they hold themselves.
-                stream = try await stream.firstBytes(AuthenticatingTransport.pageSize).whole
+                let (bytes, whole) = try await stream.firstBytes(AuthenticatingTransport.pageSize)
+                stream = whole
+                guard csrf.wantsToken(response, saying: bytes) else { return (response, stream) }
                 options.departure?.comeBack()
                 if let token = try await csrf.renewed(after: message, fetch: fetchHead) {
                     message.headerFields[csrf.name] = token
@@ -399,7 +490,7 @@ public final class ODataClient: ODataProvider {
                 }
             }
         }
-        return (response, stream, id)
+        return (response, stream)
     }
 
     private func transmit(
@@ -427,14 +518,19 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// The fields of this client and its session, where the message does not have them already.
-    private func complete(_ message: inout HTTPRequest) throws(TransportError) {
+    /// The fields of this client and its session. Those that the app gives for every request win over what the client puts
+    /// there by itself, and those of the single request over both.
+    private func complete(
+        _ message: inout HTTPRequest, given: Set<HTTPField.Name> = [], isData: Bool = false
+    ) throws(TransportError) {
         message.headerFields[.userAgent] = configuration.userAgent
         // A next link may lead anywhere; what an app adds may be a key, and does not go along.
         if serviceRoot.isSameOrigin(message) {
             try requireSecrecy(message, of: configuration.headers.keys.filter(Self.maySayWhoAsks))
             for (name, value) in configuration.headers {
-                guard let name = HTTPField.Name(name), message.headerFields[name] == nil else { continue }
+                guard let name = HTTPField.Name(name) else { continue }
+                let isReplaceable = Self.replaceable.contains(name) && (isData || name != .accept)
+                guard message.headerFields[name] == nil || isReplaceable && !given.contains(name) else { continue }
                 message.headerFields[name] = value
             }
         }
@@ -448,6 +544,11 @@ public final class ODataClient: ODataProvider {
             message.headerFields[.correlationID] = id
         }
     }
+
+    /// The fields that the client puts into requests by itself, and an app may replace.
+    private static let replaceable: Set<HTTPField.Name> = [
+        .accept, .userAgent, .prefer, .odataVersion, .odataMaxVersion, .dataServiceVersion, .maxDataServiceVersion,
+    ]
 
     /// Reads the service document for the head of the answer.
     private var fetchHead: @Sendable (HTTPFields) async throws -> HTTPResponse {

@@ -52,6 +52,7 @@ extension AtomEntryReader {
         if type == .dateTimeOffset, let local = ODataDateTime(text) {
             return .dateTimeOffset(ODataDateTimeOffset(seconds: local.seconds, picoseconds: local.picoseconds))
         }
+        if strictness == .forgiving, let value = ODataValue(otherForm: text, type: type) { return value }
         throw element.error(.invalidValue(String(text.prefix(80))), expected: type.lexicalDescription)
     }
 
@@ -125,11 +126,35 @@ extension AtomEntryReader {
             let type = shape.properties[ordinal].type
             // V3 lists streams among the properties, with nothing in them.
             if type.primitive == .stream, element.text.isEmpty { return }
-            instance.entity.values[ordinal] = try readValue(element, type: type)
+            instance.entity.values[ordinal] = try readForgivingly(
+                element, shape.properties[ordinal], &instance.entity.control)
         } else if shape.isOpen {
             instance.entity.dynamicProperties[name] = try readValue(element, type: .untyped("Edm.Untyped"))
         } else if strictness == .strict {
             throw element.error(.unknownProperty(name), expected: "a property of \(shape.name)")
+        }
+    }
+
+    /// Reads the value of a property. A value that cannot be read is noted in `control` if the reader forgives that.
+    ///
+    /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
+    private func readForgivingly(
+        _ element: XMLFragment, _ property: Property, _ control: inout ControlInformation
+    ) throws(XMLPayloadError) -> ODataValue? {
+        guard strictness == .forgiving else { return try readValue(element, type: property.type) }
+        do throws(XMLPayloadError) {
+            let value = try readValue(element, type: property.type)
+            if case .complex(let inner) = value {
+                for (path, lost) in inner.control.unreadable { control.unreadable["\(property.name)/\(path)"] = lost }
+            }
+            return value
+        } catch {
+            let text = element.text
+            if property.isNullable, let type = property.type.primitive, ODataValue.isInitial(text, of: type) {
+                return .null
+            }
+            control.unreadable[property.name] = UnreadableValue(text: text, reason: "expected \(error.expected)")
+            return nil
         }
     }
 

@@ -110,7 +110,9 @@ public struct CollectionPayloadReader: Sendable {
     /// A row of the declared type; `nil` when the model does not declare it.
     @usableFromInline
     func makeRow() -> JSONRow? {
-        progress.reader.model.shape(progress.type).map { JSONRow(shape: $0, model: progress.reader.model) }
+        progress.reader.model.shape(progress.type).map {
+            JSONRow(shape: $0, model: progress.reader.model, isForgiving: progress.reader.isForgiving)
+        }
     }
 
     /// A pass over the rows of the buffer, which must be given to it.

@@ -96,8 +96,8 @@ struct CollectionProgress: Sendable {
         do throws(JSONError) {
             switch control {
             case "context", "metadata": summary.context = try text(&scanner)
-            case "nextLink": summary.nextLink = try text(&scanner)
-            case "deltaLink": summary.deltaLink = try text(&scanner)
+            case "nextLink": summary.nextLink = try link(&scanner)
+            case "deltaLink": summary.deltaLink = try link(&scanner)
             case "count":
                 if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
             case _ where control.contains("."):
@@ -133,8 +133,8 @@ struct CollectionProgress: Sendable {
             switch name {
             case "__count":
                 if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
-            case "__next": summary.nextLink = try text(&scanner)
-            case "__delta": summary.deltaLink = try text(&scanner)
+            case "__next": summary.nextLink = try link(&scanner)
+            case "__delta": summary.deltaLink = try link(&scanner)
             default: try scanner.skipValue()
             }
         } catch {
@@ -152,6 +152,12 @@ struct CollectionProgress: Sendable {
 
     private func text(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
         try scanner.takeNull() ? nil : try scanner.readString()
+    }
+
+    /// A link; `nil` for null and for an empty text, which some services write where they have none.
+    private func link(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
+        guard let link = try text(&scanner), !link.allSatisfy(\.isWhitespace) else { return nil }
+        return link
     }
 
     // MARK: Elements

@@ -4,6 +4,9 @@ import ODataModel
 public enum Strictness: Hashable, Sendable {
     /// Undeclared properties of closed types are ignored: what a client should do (OData 4.01, 5.2).
     case lenient
+    /// As lenient; and a value that cannot be read costs its property alone, which is then not loaded
+    /// (`ControlInformation.unreadable`), and values are taken in other forms if they can mean one value only.
+    case forgiving
     /// Undeclared properties of closed types and members that stand twice are errors: what a service should do.
     case strict
 }
@@ -35,6 +38,9 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         self.model = model
         self.strictness = strictness
     }
+
+    /// Whether a value that cannot be read costs its property alone.
+    public var isForgiving: Bool { strictness == .forgiving }
 
     /// Reads a body.
     ///
@@ -91,18 +97,23 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         try scanner.beginObject()
         while true {
             let shape = instance.entity.shape
-            if try scanner.readProperties(of: shape, into: &instance.entity.values, next: &next) { break }
+            if try scanner.readProperties(
+                of: shape, into: &instance.entity.values, next: &next, stopsAtUnreadable: isForgiving)
+            {
+                break
+            }
             guard let key = try scanner.nextKey() else { break }
             if let ordinal = shape.ordinal(of: key, predicted: next) {
                 next = ordinal + 1
                 if strictness == .strict, instance.entity.values[ordinal] != nil { throw duplicate(key, scanner) }
+                let property = shape.properties[ordinal]
                 do throws(JSONError) {
-                    let type =
-                        instance.statedTypes.isEmpty
-                        ? shape.properties[ordinal].type : instance.type(of: shape.properties[ordinal])
-                    instance.entity.values[ordinal] = try readValue(&scanner, type: type)
+                    let type = instance.statedTypes.isEmpty ? property.type : instance.type(of: property)
+                    instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+                        (scanner) throws(JSONError) in try readValue(&scanner, type: type)
+                    }
                 } catch {
-                    throw error.within(instance.entity.shape.properties[ordinal].name)
+                    throw error.within(property.name)
                 }
             } else if let control = ControlName(key) {
                 do throws(JSONError) {
@@ -134,7 +145,10 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 // The type is stated after its properties: any order is allowed unless streaming was asked for.
                 instance.adopt(shape)
                 if let ordinal = shape.ordinal(of: name) {
-                    instance.entity.values[ordinal] = try readValue(&scanner, type: shape.properties[ordinal].type)
+                    let property = shape.properties[ordinal]
+                    instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+                        (scanner) throws(JSONError) in try readValue(&scanner, type: property.type)
+                    }
                     return
                 }
                 if let navigation = shape.navigationProperty(name) {
@@ -254,7 +268,9 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         case .count:
             let value = try readValue(&scanner, type: .primitive(.int64))
             if case .integer(let count) = value { instance.counts[property] = count }
-        case .nextLink: instance.nextLinks[property] = try text(&scanner)
+        case .nextLink:
+            let link = try text(&scanner)
+            instance.nextLinks[property] = link.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         case .delta:
             let navigation = instance.entity.shape.navigationProperty(property)
             guard let navigation, try scanner.peekKind() == .array else {

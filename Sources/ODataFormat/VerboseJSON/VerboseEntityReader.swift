@@ -17,6 +17,9 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         self.strictness = strictness
     }
 
+    /// Whether a value that cannot be read costs its property alone.
+    public var isForgiving: Bool { strictness == .forgiving }
+
     /// Reads a body: `{"d": {…}}`, or the entry alone, as requests have it.
     ///
     /// - Parameters:
@@ -76,7 +79,10 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         {
             return try readStream(property.name, &scanner, &instance)
         }
-        instance.entity.values[ordinal] = try readVerboseValue(&scanner, type: instance.type(of: property))
+        let type = instance.type(of: property)
+        instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+            (scanner) throws(JSONError) in try readVerboseValue(&scanner, type: type)
+        }
     }
 
     // MARK: Values
@@ -289,7 +295,8 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
             } else if key == "__count" {
                 if case .integer(let number) = try scanner.readPrimitive(.int64) { count = number }
             } else if key == "__next" {
-                nextLink = try scanner.takeNull() ? nil : try scanner.readString()
+                let link = try scanner.takeNull() ? nil : try scanner.readString()
+                nextLink = link.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
             } else {
                 try scanner.skipValue()
             }

@@ -36,14 +36,18 @@ public struct EncodedCollection: Sendable {
     ///   - request: the request that it answers.
     ///   - model: the model of the service.
     ///   - type: the declared type of the entities.
+    ///   - strictness: what is made of undeclared properties, and of values that cannot be read.
     /// - Returns: `nil` when the body is not an encoded collection.
-    public init?(_ response: ODataResponse, to request: ODataRequest, model: EntityDataModel, type: QualifiedName) {
+    public init?(
+        _ response: ODataResponse, to request: ODataRequest, model: EntityDataModel, type: QualifiedName,
+        strictness: Strictness = .lenient
+    ) {
         guard case .encoded(let stream, _) = response.body else { return nil }
         self.stream = stream
         base = response.baseURL
         status = response.status
         url = String((response.baseURL ?? request.link ?? request.url.urlEncoded()).prefix { $0 != "?" })
-        reader = CollectionPayloadReader(model: model, type: type)
+        reader = CollectionPayloadReader(model: model, type: type, strictness: strictness)
     }
 
     /// Receives about so many bytes, or what there is up to the end. It goes on with the stream alone, so that what was

@@ -30,7 +30,11 @@ public struct LinkPolicy: Hashable, Sendable {
         guard let own = root.origin else { return link }
         let request = try root.request(.get, url: root.url(for: link))
         guard let target = Origin(request) else { throw .invalidURL(link) }
-        guard target != own else { return link }
+        guard target != own else {
+            let (path, given) = (Self.withoutDots(request.path ?? "/"), request.path ?? "/")
+            guard path != given, let scheme = root.scheme, let authority = root.authority else { return link }
+            return "\(scheme)://\(authority)\(path)"
+        }
         if follows(target) {
             guard target.isSecure || !own.isSecure else {
                 throw .insecureLink(origin: target.description, service: own.description)

@@ -21,11 +21,21 @@ public struct ResponseDecoder: Sendable {
     public let model: EntityDataModel
     /// The most bytes of a body that is decoded as a whole.
     public let maxBodySize: Int
+    /// What is made of undeclared properties, and of values that cannot be read.
+    public let strictness: Strictness
 
     /// Makes a decoder.
+    ///
+    /// - Parameters:
+    ///   - serviceRoot: the service's root.
+    ///   - model: the service's model.
+    ///   - maxBodySize: the most bytes of a body that is decoded as a whole.
+    ///   - strictness: with `forgiving`, a value that cannot be read costs its property alone.
     public init(
-        serviceRoot: ServiceRoot, model: EntityDataModel, maxBodySize: Int = ResponseDecoder.defaultMaxBodySize
+        serviceRoot: ServiceRoot, model: EntityDataModel, maxBodySize: Int = ResponseDecoder.defaultMaxBodySize,
+        strictness: Strictness = .lenient
     ) {
+        self.strictness = strictness
         self.serviceRoot = serviceRoot
         self.model = model
         self.maxBodySize = maxBodySize
@@ -121,7 +131,7 @@ public struct ResponseDecoder: Sendable {
         {
             return .encoded(rest.stream, contentType: contentType ?? ResponseFormat().mediaType)
         }
-        let reader = PayloadDecoder(model: model, format: format, strictness: .lenient)
+        let reader = PayloadDecoder(model: model, format: format, strictness: strictness)
         if case .collection(let shape, _)? = kind, shape === model.shape(shape.name) {
             return .page(try await page(rest.stream, shape, reader, status, request))
         }
@@ -159,18 +169,24 @@ public struct ResponseDecoder: Sendable {
         var page = EntityPage()
         var order = DeltaOrder()
         var isWhole = false
+        var context: String?
         do {
             while let chunk = try await stream.next() {
                 try reader.append(chunk)
-                isWhole = try take(&reader, into: &page, &order, request) || isWhole
+                isWhole = try take(&reader, into: &page, &order, &context, request) || isWhole
             }
             try reader.finish()
-            isWhole = try take(&reader, into: &page, &order, request) || isWhole
+            isWhole = try take(&reader, into: &page, &order, &context, request) || isWhole
         } catch let error as PayloadError {
             throw refusal(error, status, request)
         }
         // Whoever sweeps away what did not come must be able to trust that all has come.
         guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
+        if page.entities.contains(where: { !$0.related.isEmpty }) {
+            for index in page.entities.indices {
+                page.entities[index].resolveLinks { resolved($0, context, request) }
+            }
+        }
         order.settle(&page, keyInID: { KeyInID.key($0, shape: shape, model: model) })
         return page
     }
@@ -178,7 +194,7 @@ public struct ResponseDecoder: Sendable {
     /// Takes what can be read so far; whether the end was among it.
     private func take(
         _ reader: inout EntityStreamReader, into page: inout EntityPage, _ order: inout DeltaOrder,
-        _ request: ODataRequest
+        _ context: inout String?, _ request: ODataRequest
     ) throws(PayloadError) -> Bool {
         var isWhole = false
         while let element = try reader.next() {
@@ -193,6 +209,7 @@ public struct ResponseDecoder: Sendable {
             case .link, .deletedLink: break
             case .finished(let summary):
                 isWhole = true
+                context = summary.context
                 page.count = summary.count
                 page.nextLink = summary.nextLink.map { resolved($0, summary.context, request) }
                 page.deltaLink = summary.deltaLink.map { resolved($0, summary.context, request) }
@@ -347,5 +364,22 @@ public struct ResponseDecoder: Sendable {
         _ problem: InvalidResponseError.Problem, _ status: Int, _ request: ODataRequest
     ) -> InvalidResponseError {
         InvalidResponseError(status: status, problem: problem, url: String(url(of: request).prefix { $0 != "?" }))
+    }
+}
+
+extension Entity {
+    /// Makes the next links of expanded collections absolute, at whatever depth.
+    fileprivate mutating func resolveLinks(_ resolved: (String) -> String) {
+        for (name, others) in related {
+            switch others {
+            case .many(var entities, let count, let link):
+                for index in entities.indices { entities[index].resolveLinks(resolved) }
+                related[name] = .many(entities, count: count, nextLink: link.map(resolved))
+            case .one(var entity):
+                entity.resolveLinks(resolved)
+                related[name] = .one(entity)
+            case .none, .references: continue
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@ public struct ControlInformation: Sendable {
         var mediaEtag: String?
         var removedReason: String?
         var annotations: [String: ODataValue] = [:]
+        var unreadable: [String: UnreadableValue] = [:]
     }
 
     /// Makes empty control information.
@@ -105,6 +106,13 @@ public struct ControlInformation: Sendable {
             if details.isEmpty { details.append(Details()) }
             yield &details[0].annotations
         }
+    }
+
+    /// The values that could not be read, by property path: these properties are not loaded. Empty unless the reader
+    /// forgives unreadable values.
+    public var unreadable: [String: UnreadableValue] {
+        get { details.first?.unreadable ?? [:] }
+        set { change(isEmpty: newValue.isEmpty) { $0.unreadable = newValue } }
     }
 
     /// Changes what few entities have; nothing where there is none of it and none is given.

@@ -43,6 +43,9 @@ public final class JSONRow: PropertyReader {
     public let shape: Shape
     /// The model of nested values.
     public let model: EntityDataModel
+    /// Whether values are taken in other forms that can mean one value only, and ``entity(as:)`` leaves out a value that
+    /// cannot be read.
+    public let isForgiving: Bool
     /// The members beside the properties, in the order of the text.
     public private(set) var members: [Member] = []
 
@@ -66,9 +69,11 @@ public final class JSONRow: PropertyReader {
     /// - Parameters:
     ///   - shape: the type of the objects.
     ///   - model: the model of nested values.
-    public init(shape: Shape, model: EntityDataModel) {
+    ///   - isForgiving: whether a value that cannot be read costs its property alone.
+    public init(shape: Shape, model: EntityDataModel, isForgiving: Bool = false) {
         self.shape = shape
         self.model = model
+        self.isForgiving = isForgiving
         count = shape.properties.count
         names = .allocate(capacity: count)
         types = .allocate(capacity: count)
@@ -181,6 +186,15 @@ public final class JSONRow: PropertyReader {
         }
     }
 
+    /// Whether the text has a value other than null that is one of the property's type, for the property with an ordinal.
+    package func isReadable(_ ordinal: Int) -> Bool {
+        guard ordinal >= 0, ordinal < count, hasValue(ordinal) else { return false }
+        switch (slots[ordinal], types[ordinal]) {
+        case (.string, .string?): return true
+        default: return (try? converted(ordinal)).map { $0.map { !$0.isNull } ?? false } ?? false
+        }
+    }
+
     /// The converted value of a property; `nil` when it is not loaded.
     ///
     /// - Throws: ``JSONError`` with the place when the text is no value of the property's type.
@@ -202,22 +216,35 @@ public final class JSONRow: PropertyReader {
         default: value = nil
         }
         if let value { return value }
-        return try slow(slots[ordinal], ordinal)
+        switch try slow(slots[ordinal], ordinal) {
+        case .value(let value)?: return value
+        case .unreadable(_, let error)?: throw error
+        case nil: return nil
+        }
     }
 
     /// Reads a value again where it stands: structured ones, and those whose error needs a place.
-    private func slow(_ slot: Slot, _ ordinal: Int) throws(JSONError) -> ODataValue? {
+    private func slow(_ slot: Slot, _ ordinal: Int) throws(JSONError) -> PropertyReading? {
         guard var scanner else { return nil }
         switch slot {
         case .missing: return nil
-        case .null: return .null
+        case .null: return .value(.null)
         case .boolean(_, let offset): scanner.revisit(at: offset)
         case .number(let number): scanner.revisit(at: scanner.offset(of: number.text))
         case .string(let string): scanner.revisit(at: string.offset)
         case .nested(let range): scanner.revisit(at: range.lowerBound)
         }
+        let property = shape.properties[ordinal]
+        let reader = PropertiesOnlyReader(model: model, isForgiving: isForgiving)
         do throws(JSONError) {
-            return try ODataValue(json: &scanner, type: shape.properties[ordinal].type, model: model)
+            if isForgiving {
+                let reading = try reader.readForgivingly(&scanner, property) { (scanner) throws(JSONError) in
+                    try reader.readValue(&scanner, type: property.type)
+                }
+                guard case .unreadable(let lost, let error) = reading else { return reading }
+                return .unreadable(lost, error.within(names[ordinal]))
+            }
+            return .value(try reader.readValue(&scanner, type: property.type))
         } catch {
             throw error.within(names[ordinal])
         }
@@ -338,12 +365,26 @@ public final class JSONRow: PropertyReader {
 
     /// Every property that the text has, converted, with the control information and annotations among ``members``.
     ///
-    /// Other members are left out: related entities, and what the model does not know.
+    /// Other members are left out: related entities, and what the model does not know. If the row forgives, a value that
+    /// cannot be read is left out, too, and noted in ``ControlInformation/unreadable``.
     public func entity(as shape: Shape) throws(EntityError) -> Entity {
         var values = [ODataValue?](repeating: nil, count: count)
+        var unreadable: [String: UnreadableValue] = [:]
         do throws(JSONError) {
-            for ordinal in 0..<count { values[ordinal] = try converted(ordinal) }
+            for ordinal in 0..<count {
+                do throws(JSONError) {
+                    values[ordinal] = try converted(ordinal)
+                    guard isForgiving, case .complex(let inner)? = values[ordinal] else { continue }
+                    for (path, lost) in inner.control.unreadable { unreadable["\(names[ordinal])/\(path)"] = lost }
+                } catch {
+                    guard isForgiving, case .unreadable(let lost, _)? = try slow(slots[ordinal], ordinal) else {
+                        throw error
+                    }
+                    unreadable[names[ordinal]] = lost
+                }
+            }
             var entity = Entity(shape: self.shape, values: values)
+            entity.control.unreadable = unreadable
             if !members.isEmpty { try readAnnotations(into: &entity.control) }
             return entity
         } catch {

@@ -6,10 +6,11 @@ extension JSONScanner {
     ///   - shape: the type of the object.
     ///   - values: the values by ordinal, one for each property of the shape.
     ///   - next: the ordinal that is likely to come next.
+    ///   - stopsAtUnreadable: whether a value that cannot be read ends it, too, and is not taken.
     /// - Returns: whether the object has ended.
     /// - Throws: ``JSONError`` with the property path.
     package mutating func readProperties(
-        of shape: Shape, into values: inout [ODataValue?], next: inout Int
+        of shape: Shape, into values: inout [ODataValue?], next: inout Int, stopsAtUnreadable: Bool = false
     ) throws(JSONError) -> Bool {
         let table = shape.propertyNames
         return try values.withUnsafeMutableBufferPointer { (values) throws(JSONError) -> Bool in
@@ -27,6 +28,10 @@ extension JSONScanner {
                 do throws(JSONError) {
                     values[ordinal] = try readNullable(type)
                 } catch {
+                    if stopsAtUnreadable, !error.needsMoreData {
+                        (offset, needsComma) = before
+                        return false
+                    }
                     throw error.within(shape.properties[ordinal].name)
                 }
                 next = ordinal + 1

@@ -4,6 +4,10 @@ public protocol JSONValueReading {
     /// The model that names are looked up in.
     var model: EntityDataModel { get }
 
+    /// Whether a value that cannot be read costs its property alone, and other forms of values are taken that can mean one
+    /// value only; `false` unless the reader says otherwise.
+    var isForgiving: Bool { get }
+
     /// Reads the object that comes next.
     ///
     /// - Parameters:
@@ -15,7 +19,72 @@ public protocol JSONValueReading {
     ) throws(JSONError) -> Entity
 }
 
+/// What a forgiving reader makes of the value of a property.
+package enum PropertyReading {
+    /// The value.
+    case value(ODataValue)
+    /// No value of its type.
+    case unreadable(UnreadableValue, JSONError)
+}
+
 extension JSONValueReading {
+    /// Refuses what cannot be read.
+    public var isForgiving: Bool { false }
+
+    /// Reads the value of a property. A value that cannot be read is noted in `control` if the reader forgives that.
+    ///
+    /// - Parameters:
+    ///   - scanner: stands before the value.
+    ///   - property: the declared property.
+    ///   - control: the control information of the instance.
+    ///   - read: reads the value.
+    /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
+    /// - Throws: ``JSONError`` with the place.
+    package func readProperty(
+        _ scanner: inout JSONScanner, _ property: Property, _ control: inout ControlInformation,
+        by read: (inout JSONScanner) throws(JSONError) -> ODataValue
+    ) throws(JSONError) -> ODataValue? {
+        guard isForgiving else { return try read(&scanner) }
+        switch try readForgivingly(&scanner, property, by: read) {
+        case .value(let value):
+            if case .complex(let inner) = value {
+                for (path, lost) in inner.control.unreadable { control.unreadable["\(property.name)/\(path)"] = lost }
+            }
+            return value
+        case .unreadable(let lost, _):
+            control.unreadable[property.name] = lost
+            return nil
+        }
+    }
+
+    /// Reads the value of a property, and goes behind a value that cannot be read.
+    ///
+    /// - Throws: ``JSONError`` where the text is no JSON, or needs more data.
+    package func readForgivingly(
+        _ scanner: inout JSONScanner, _ property: Property,
+        by read: (inout JSONScanner) throws(JSONError) -> ODataValue
+    ) throws(JSONError) -> PropertyReading {
+        let start = scanner
+        do throws(JSONError) {
+            let value = try read(&scanner)
+            guard let lost = value.unreadableMember else { return .value(value) }
+            let reason = "an element cannot be read: \(lost.reason)"
+            let error = scanner.error(.invalidValue(lost.text), expected: lost.reason)
+            return .unreadable(UnreadableValue(text: lost.text, reason: reason), error)
+        } catch {
+            guard !error.needsMoreData else { throw error }
+            scanner = start
+            let isString = try scanner.peekKind() == .string
+            let range = try scanner.skipValue()
+            let text = String(
+                decoding: scanner.rawBytes(isString ? range.dropFirst().dropLast() : range), as: UTF8.self)
+            if property.isNullable, let type = property.type.primitive, ODataValue.isInitial(text, of: type) {
+                return .value(.null)
+            }
+            return .unreadable(UnreadableValue(text: text, reason: "expected \(error.expected)"), error)
+        }
+    }
+
     /// Reads the value that comes next.
     ///
     /// Numbers are accepted as strings and 64-bit integers and decimals as either, so that payloads with
@@ -25,7 +94,7 @@ extension JSONValueReading {
         if try scanner.takeNull() { return .null }
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
-            return try scanner.readPrimitive(primitive)
+            return isForgiving ? try scanner.readAnyForm(of: primitive) : try scanner.readPrimitive(primitive)
         case .enumeration(let name): return try readEnumeration(&scanner, name)
         case .complex(let name), .entity(let name):
             guard try scanner.peekKind() == .object else { throw scanner.unexpected("an object of \(type)") }
@@ -101,7 +170,41 @@ extension ODataDateTime {
     }
 }
 
+extension ODataValue {
+    /// The first value within the elements of a collection that could not be read.
+    fileprivate var unreadableMember: UnreadableValue? {
+        guard case .collection(let elements) = self else { return nil }
+        for case .complex(let element) in elements {
+            if let lost = element.control.unreadable.min(by: { $0.key < $1.key })?.value { return lost }
+        }
+        return nil
+    }
+}
+
 extension JSONScanner {
+    /// Takes a value of a primitive type, null excluded, also in a form that is not its own if it can mean one value alone:
+    /// a number where a string is declared, `"true"` where a boolean is.
+    mutating func readAnyForm(of type: PrimitiveType) throws(JSONError) -> ODataValue {
+        let start = self
+        do throws(JSONError) {
+            return try readPrimitive(type)
+        } catch {
+            guard !error.needsMoreData else { throw error }
+            let refusal = error
+            self = start
+            let text: String
+            switch try readSlot() {
+            case .string(let string): text = string.string
+            case .number(let number): text = String(decoding: number.text, as: UTF8.self)
+            case .boolean(let flag, _): text = flag ? "true" : "false"
+            case .null, .nested, .missing: throw refusal
+            }
+            guard let value = ODataValue(otherForm: text, type: type) ?? (try? ODataValue(lexical: text, type: type))
+            else { throw refusal }
+            return value
+        }
+    }
+
     /// Takes a value of a primitive type, null excluded (OData JSON Format 4.01, 7.1).
     public mutating func readPrimitive(_ type: PrimitiveType) throws(JSONError) -> ODataValue {
         let kind = try peekKind()

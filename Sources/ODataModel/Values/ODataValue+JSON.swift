@@ -7,7 +7,7 @@ extension ODataValue {
     public init(
         json scanner: inout JSONScanner, type: TypeReference, model: EntityDataModel
     ) throws(JSONError) {
-        self = try PropertiesOnlyReader(model: model).readValue(&scanner, type: type)
+        self = try PropertiesOnlyReader(model: model, isForgiving: false).readValue(&scanner, type: type)
     }
 
     /// Reads a whole JSON text as one value.
@@ -29,8 +29,9 @@ extension Shape {
 }
 
 /// Reads the properties of an instance with the annotations on it and on them, and leaves everything else out.
-private struct PropertiesOnlyReader: JSONValueReading {
+struct PropertiesOnlyReader: JSONValueReading {
     let model: EntityDataModel
+    let isForgiving: Bool
 
     func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
         var entity = Entity(shape: declared.flatMap { model.shape($0) } ?? .untyped)
@@ -65,8 +66,10 @@ private struct PropertiesOnlyReader: JSONValueReading {
             }
             do throws(JSONError) {
                 if let ordinal = entity.shape.ordinal(of: name) {
-                    let type = entity.shape.properties[ordinal].type
-                    entity.values[ordinal] = try readValue(&scanner, type: type)
+                    let property = entity.shape.properties[ordinal]
+                    entity.values[ordinal] = try readProperty(&scanner, property, &entity.control) {
+                        (scanner) throws(JSONError) in try readValue(&scanner, type: property.type)
+                    }
                 } else if entity.shape.isOpen {
                     let type = types[name] ?? .untyped("Edm.Untyped")
                     entity.dynamicProperties[name] = try readValue(&scanner, type: type)
@@ -84,8 +87,9 @@ private struct PropertiesOnlyReader: JSONValueReading {
 extension Entity {
     /// Starts anew with another shape; annotations may stand before the type.
     fileprivate mutating func become(_ shape: Shape) {
-        let annotations = control.annotations
+        let (annotations, unreadable) = (control.annotations, control.unreadable)
         self = Entity(shape: shape)
         if !annotations.isEmpty { control.annotations = annotations }
+        control.unreadable = unreadable
     }
 }

@@ -39,6 +39,9 @@ public struct ODataRequest: Sendable {
     /// Whether no identification is put there on the way either: the caller has found that the service takes none, or not the
     /// time of this device.
     public var isUnidentified = false
+    /// Whether an earlier sending of the same request was not answered: it may have acted, and a refusal of this one is no proof
+    /// that it has not.
+    public var mayHaveBeenSent = false
     /// The encoding that the caller wants collections in; `nil` for decoded entities.
     public var format: ResponseFormat?
     /// Further header fields, passed through by online providers: to the service's own origin, and to another one that

@@ -15,10 +15,14 @@ extension BulkLoader {
     ///   ``load(_:owner:parent:)``.
     public func load(_ row: borrowing JSONRow, owner: Int64) throws -> Outcome {
         if expectsNew, !isContained, !isSingleton, let insert = try directInsert(row) {
-            if let rowID = try execute(insert, row, owner: owner) {
-                return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
+            do {
+                if let rowID = try execute(insert, row, owner: owner) {
+                    return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
+                }
+                expectsNew = false
+            } catch  where forgives(error) {
+                // As an entity, it goes in without the value that cannot be read.
             }
-            expectsNew = false
         }
         let entity: Entity
         do throws(EntityError) {
@@ -28,6 +32,11 @@ extension BulkLoader {
             throw error
         }
         return try load(entity, owner: owner)
+    }
+
+    /// Whether an error is about one value of a row whose other values are kept.
+    func forgives(_ error: any Error) -> Bool {
+        onUnreadable != nil && (error is JSONError || error is StoredValueError)
     }
 
     /// The statement for the properties that a row has; `nil` where the row must become an entity.

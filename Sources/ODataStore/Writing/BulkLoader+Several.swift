@@ -33,7 +33,7 @@ extension BulkLoader {
         waiting.places = []
         waiting.inserted = 0
         guard !places.isEmpty else { return }
-        let row = JSONRow(shape: plan.storage.shape, model: plan.model)
+        let row = JSONRow(shape: plan.storage.shape, model: plan.model, isForgiving: onUnreadable != nil)
         for var place in places {
             try row.read(&place)
             try told(try load(row, owner: waiting.owner))
@@ -52,7 +52,12 @@ extension BulkLoader {
             return try told(outcome)
         }
         let first = waiting.places.isEmpty ? 1 : waiting.parameter
-        waiting.parameter = try bind(insert, row, owner: owner, to: statement, at: first)
+        do {
+            waiting.parameter = try bind(insert, row, owner: owner, to: statement, at: first)
+        } catch  where forgives(error) {
+            try loadWaiting(told: told)
+            return try told(try load(row, owner: owner))
+        }
         waiting.places.append(place)
         if waiting.places.count == WaitingRows.count { try insertWaiting(statement, told: told) }
     }

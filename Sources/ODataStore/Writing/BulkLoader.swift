@@ -50,6 +50,9 @@ public final class BulkLoader {
     /// Who brings what of a row that is there; asked where an entity has another ETag than the row and leaves out what that has.
     /// Without it, what the entity brings is taken for all that anybody does.
     public var holders: ((_ rowID: Int64) throws -> Holders)?
+    /// Told of values that the row of an entity does not have since they could not be read or stored, and of the row. Without
+    /// it, such a value refuses its entity.
+    public var onUnreadable: ((_ rowID: Int64, _ values: [String: UnreadableValue]) throws -> Void)?
     /// The slots of the type that was looked at last.
     var lastType: (shape: Shape, slots: [WritePlan.PropertySlot])?
     // Prepared when they are needed: many loaders only insert.
@@ -123,6 +126,37 @@ public final class BulkLoader {
     ///   errors of SQLite.
     @discardableResult
     public func load(_ entity: Entity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
+        guard let onUnreadable else { return try loadWhole(entity, owner: owner, parent: parent) }
+        var kept = entity
+        let outcome: Outcome
+        do {
+            outcome = try loadWhole(entity, owner: owner, parent: parent)
+        } catch let error as StoredValueError {
+            guard plan.nodes(of: entity.shape) != nil, hasKey(entity) else { throw error }
+            kept = storable(entity)
+            outcome = try loadWhole(kept, owner: owner, parent: parent)
+        }
+        let lost = kept.control.unreadable
+        guard !lost.isEmpty else { return outcome }
+        if outcome.change != .inserted { try unload(lost.keys, of: outcome.rowID, kept) }
+        try onUnreadable(outcome.rowID, lost)
+        return outcome
+    }
+
+    /// Whether an entity has a value for each part of the key that its row is found by.
+    public func hasKey(_ entity: Entity) -> Bool {
+        isSingleton || isContained || entity.key != nil
+    }
+
+    /// Has properties of a row not loaded any more.
+    private func unload(_ paths: some Sequence<String>, of rowID: Int64, _ entity: Entity) throws {
+        var bare = Entity(shape: entity.shape)
+        bare.control.etag = entity.control.etag
+        bare.dynamicProperties = entity.dynamicProperties
+        try update(rowID, bare, unloading: Set(paths))
+    }
+
+    private func loadWhole(_ entity: Entity, owner: Int64, parent: Int64?) throws -> Outcome {
         try fill(entity)
         // No index tells of a row that has no key.
         let isTold = !isContained || !plan.isFoundByParent
@@ -209,7 +243,7 @@ public final class BulkLoader {
     }
 
     /// What of an entity a row can hold. A value beyond what the metadata promise, such as one of more decimal places than its
-    /// property has, is left out, as if it were not loaded; of an entity of a type that the table does not have, its key is left.
+    /// property has, is left out, as if it were not loaded, and noted in `ControlInformation.unreadable`; of an entity of a type that the table does not have, its key is left.
     ///
     /// - Parameter entity: the entity; some of its properties are enough.
     public func storable(_ entity: Entity) -> Entity {
@@ -223,16 +257,28 @@ public final class BulkLoader {
         guard !isStorable(entity) else { return entity }
         var result = entity
         for ordinal in entity.values.indices {
+            guard let value = entity.values[ordinal] else { continue }
             var alone = Entity(shape: entity.shape)
-            alone.values[ordinal] = entity.values[ordinal]
-            if !isStorable(alone) { result.values[ordinal] = nil }
+            alone.values[ordinal] = value
+            guard let problem = problem(of: alone) else { continue }
+            result.values[ordinal] = nil
+            result.control.unreadable[entity.shape.properties[ordinal].name] = UnreadableValue(
+                text: value.lexicalText ?? "\(value)", reason: "expected \(problem.expected)")
         }
         return result
     }
 
-    private func isStorable(_ entity: Entity) -> Bool {
+    private func isStorable(_ entity: Entity) -> Bool { problem(of: entity) == nil }
+
+    /// The first value of an entity that a row cannot hold.
+    private func problem(of entity: Entity) -> StoredValueError? {
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
-        return (try? plan.encode(entity, into: &row)) != nil
+        do {
+            try plan.encode(entity, into: &row)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
@@ -321,13 +367,28 @@ public final class BulkLoader {
     /// - Returns: those slots.
     private func unload(_ names: Set<String>, of shape: Shape) -> Set<Int> {
         guard !names.isEmpty, let nodes = plan.nodes(of: shape) else { return [] }
-        let unloaded = Set(
-            zip(shape.properties, nodes).filter { names.contains($0.0.name) }.flatMap { plan.optionalSlots(of: $0.1) })
+        let unloaded = slots(at: names, shape.properties, nodes)
         for slot in unloaded {
             values[slot] = nil
             pattern[slot] = true
         }
         return unloaded
+    }
+
+    /// The slots of properties that need not be loaded, by name or path.
+    private func slots(at paths: Set<String>, _ properties: [Property], _ nodes: [WritePlan.Node]) -> Set<Int> {
+        var found: Set<Int> = []
+        for (property, node) in zip(properties, nodes) {
+            if paths.contains(property.name) {
+                found.formUnion(plan.optionalSlots(of: node))
+            } else if case .complex(_, _, let nested) = node, case .complex(let name?) = property.type {
+                let prefix = "\(property.name)/"
+                let inner = paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+                guard !inner.isEmpty, let shape = plan.model.shape(name) else { continue }
+                found.formUnion(slots(at: Set(inner), shape.properties, nested))
+            }
+        }
+        return found
     }
 
     private func clear(_ node: WritePlan.Node) {

@@ -224,8 +224,10 @@ extension RowWriter {
 
     /// Takes out what the client may not give.
     func removeComputed(from entity: inout Entity) {
+        let keys = Set(entity.shape.key.map(\.path))
         for (ordinal, property) in entity.shape.properties.enumerated() {
-            if property.isComputed {
+            // A part of the key that no creation may give is the service's to give (rule 11).
+            if property.isComputed || keys.contains(property.name) && !property.isCreatable {
                 entity.values[ordinal] = nil
             } else if case .complex(var nested)? = entity.values[ordinal] {
                 removeComputed(from: &nested)

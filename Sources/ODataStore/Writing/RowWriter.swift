@@ -89,6 +89,7 @@ public struct RowWriter: Sendable {
         try hook?.prepareInsert(&entity, into: plan.storage, request: request, in: database)
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
+        try restrictions(of: set, plan)?.checkCreation(entity, given)
         try checkIsNew(entity, parent: parent, plan: plan, database: database)
         try checkReferences(entity, plan: plan, database: database)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
@@ -161,6 +162,7 @@ public struct RowWriter: Sendable {
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
         try checkPrecondition(request, etag: before.control.etag, resource: name(set, key, plan))
+        try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
         let hanging = try dependentRows(on: row, plan: plan, database: database)
         let (condition, arguments) = try address(found, plan: plan)
@@ -187,6 +189,11 @@ public struct RowWriter: Sendable {
     }
 
     // MARK: Steps
+
+    /// The restrictions on changes of a set; `nil` where they do not count.
+    private func restrictions(of set: String, _ plan: WritePlan) -> ChangeRestrictions? {
+        rules.ignoresCapabilities ? nil : ChangeRestrictions(of: set, plan.storage.shape, in: mapping.model)
+    }
 
     /// What becomes of that which an update does not give.
     enum Extent: Hashable {
@@ -239,6 +246,7 @@ public struct RowWriter: Sendable {
         let principals = try resolveReferences(
             in: &patch, of: plan, before: row, request: request, database: database)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
+        try restrictions(of: set, plan)?.checkUpdate(given, patch, of: before)
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
         try checkGiven(patch)
         try checkReferences(patch, before: before, plan: plan, database: database)

@@ -46,9 +46,10 @@ extension Property {
     /// Whether the value cannot change after the insert.
     var isImmutable: Bool { isTagged("Org.OData.Core.V1.Immutable") }
 
-    /// A tagging term is on when it is applied, unless with the value false.
+    /// A tagging term is on when it is applied, by an annotation or by an attribute of SAP's that means it, unless with the
+    /// value false.
     private func isTagged(_ term: String) -> Bool {
-        annotations.annotation(term).map { $0.value?.boolean ?? true } ?? false
+        annotation(term).map { $0.value?.boolean ?? true } ?? false
     }
 }
 
@@ -60,9 +61,12 @@ extension EntityDataModel {
     ///   - property: such as `Insertable`.
     ///   - name: the entity set or singleton.
     func allows(_ term: String, _ property: String, on name: String) -> Bool {
-        let annotations = entitySet(name)?.annotations ?? singleton(name)?.annotations ?? []
-        guard case .record(_, let properties)? = annotations.annotation("Org.OData.Capabilities.V1.\(term)")?.value
-        else { return true }
-        return properties.first { $0.name == property }?.value?.boolean ?? true
+        let full = "Org.OData.Capabilities.V1.\(term)"
+        // What SAP's attributes say of reading is about requests to the service: a store may have the rows by another way.
+        let annotation =
+            term == "ReadRestrictions"
+            ? (entitySet(name)?.annotations ?? singleton(name)?.annotations ?? []).annotation(full)
+            : entitySet(name)?.annotation(full) ?? singleton(name)?.annotation(full)
+        return annotation?.value?.recordProperty(property)?.boolean ?? true
     }
 }

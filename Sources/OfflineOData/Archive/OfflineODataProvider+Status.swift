@@ -31,6 +31,8 @@ public struct StoreStatus: Sendable {
     public let pending: [QueuedRequest]
     /// Changes in the error archive.
     public let failed: [QueuedRequest]
+    /// Values that the service sent and that could not be read: the properties are not loaded.
+    public let unreadable: [UnreadableProperty]
     /// What is to be known of the files, one sentence each: a log that was kept aside, an older format.
     public let notes: [String]
 }
@@ -40,7 +42,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `StoreError`.
     public func status() async throws -> StoreStatus {
-        let (queries, requests) = try await database.read { [mapping, queue] database in
+        let (queries, requests, unreadable) = try await database.read { [mapping, queue] database in
             let queries = try QueryTable.all(in: database).filter { $0.parent == nil }.map { query in
                 let rows = try mapping.tables[query.entitySet].map { table in
                     try Int.fetchOne(
@@ -50,12 +52,12 @@ extension OfflineODataProvider {
                     name: query.name, text: query.text, entitySet: query.entitySet, isLoaded: query.isLoaded,
                     hasDeltaLink: query.deltaLink != nil, lastDownload: query.lastDownload, rows: rows ?? 0)
             }
-            return (queries, try queue.requests(in: database))
+            return (queries, try queue.requests(in: database), try UnreadableValues.all(mapping, in: database))
         }
         return StoreStatus(
             serviceRoot: serviceRoot, queries: queries,
             pending: requests.filter { $0.state == .pending || $0.state == .sending },
-            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt },
+            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt }, unreadable: unreadable,
             notes: StoreFiles.notes(in: directory))
     }
 

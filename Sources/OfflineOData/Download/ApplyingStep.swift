@@ -23,8 +23,13 @@ struct ApplyingStep: Sendable {
     private let containedSets: [String]
     /// Whether it brings relations, too.
     private let bringsRelations: Bool
+    /// Whether a value that cannot be read refuses its entity.
+    private let isStrict: Bool
 
-    init(query: StoredQuery, table: TableStorage, mapping: StorageMapping, doubts: RelationDoubts) {
+    init(
+        query: StoredQuery, table: TableStorage, mapping: StorageMapping, doubts: RelationDoubts, isStrict: Bool = false
+    ) {
+        self.isStrict = isStrict
         self.query = query
         self.table = table
         self.mapping = mapping
@@ -57,7 +62,8 @@ struct ApplyingStep: Sendable {
     private func applyRows(
         _ reached: inout Reached, limit: Int, in database: Database
     ) throws -> [RowApplier.Counts] {
-        var applier = try TreeApplier(table: table, mapping: mapping, query: query, doubts: doubts, in: database)
+        var applier = try TreeApplier(
+            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, in: database)
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
         let rows = try Row.fetchCursor(
             database,
@@ -89,7 +95,8 @@ struct ApplyingStep: Sendable {
     private func sweepRows(
         _ reached: inout Reached, limit: Int, in database: Database
     ) throws -> [RowApplier.Counts] {
-        var applier = try TreeApplier(table: table, mapping: mapping, query: query, doubts: doubts, in: database)
+        var applier = try TreeApplier(
+            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, in: database)
         for (set, start) in reached.cursors {
             guard let other = mapping.tables[set] else { continue }
             var last = start

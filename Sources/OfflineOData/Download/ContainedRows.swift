@@ -12,6 +12,7 @@ struct ContainedRows {
     private let membership: Membership
     private let columns: HeldColumns
     private let database: Database
+    private let unreadable: UnreadableValues
     /// Whether any row of the path has changes: nearly always false.
     private let hasChanges: Bool
     private let containment: Containment
@@ -28,6 +29,9 @@ struct ContainedRows {
         membership = try Membership(table: table, query: query, in: database)
         columns = HeldColumns(table: table, mapping: mapping, in: database)
         loader.holders = { [columns] in try columns.holders($0, query) }
+        let unreadable = try UnreadableValues(set: table.set, in: database)
+        self.unreadable = unreadable
+        loader.onUnreadable = { try unreadable.note($1, of: $0) }
         containment = Containment(mapping: mapping)
         replacedStreams = try ReplacedStreams(table: table, in: database)
         hasChanges =
@@ -45,6 +49,7 @@ struct ContainedRows {
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         let applied = try takeIn(entity, in: parent)
         try replacedStreams.noteDue(entity, applied.rowID)
+        try unreadable.forget(entity, applied.rowID)
         return applied
     }
 

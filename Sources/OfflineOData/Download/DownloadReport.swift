@@ -31,6 +31,8 @@ public struct DownloadReport: Hashable, Sendable {
 
     /// By query, in the order of the store.
     public var queries: [Query] = []
+    /// The values of the store's rows that the service sent and that could not be read, those of earlier downloads included.
+    public var unreadable: [UnreadableProperty] = []
 
     /// Whether what all of them brought is seen.
     public var isComplete: Bool { queries.allSatisfy(\.isComplete) }

@@ -66,6 +66,7 @@ extension Downloader {
             name: query.name, method: query.isLoaded ? .refresh : .first, received: 0, inserted: 0, updated: 0,
             removed: 0)
         try await clearStage(query)
+        try await database.write { try UnreadableValues.forgetRows(of: query.id, in: $0) }
         var seen = RowSet()
         var link: String?
         var followed = FollowedLinks()

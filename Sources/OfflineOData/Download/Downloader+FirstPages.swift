@@ -34,7 +34,7 @@ extension Downloader {
             request.format = ResponseFormat()
             let response = try await remote.execute(request)
             if let collection = EncodedCollection(
-                response, to: request, model: mapping.model, type: table.shape.name)
+                response, to: request, model: mapping.model, type: table.shape.name, strictness: .forgiving)
             {
                 return .encoded(collection)
             }
@@ -85,7 +85,7 @@ extension Downloader {
             start += part.count
             let isLast = start == page.entities.count
             let (counts, nextLink) = try await database.bulkWrite { database -> (RowApplier.Counts, String?) in
-                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                var applier = try applier(of: query, table, in: database)
                 for entity in part { try applier.apply(entity) }
                 guard isLast else { return (applier.counts, nil) }
                 return (applier.counts, try end.write(query, table, in: database))
@@ -112,7 +112,7 @@ extension Downloader {
             let (sink, isLast, nextLink) = try await database.bulkWrite { database in
                 try reading.withLock { collection in
                     var sink = RowSink(
-                        applier: try RowApplier(table: table, mapping: mapping, query: query.id, in: database))
+                        applier: try applier(of: query, table, in: database))
                     try collection.read(current, into: &sink)
                     let outcome = sink.outcome
                     let end = sink.summary.map { summary in

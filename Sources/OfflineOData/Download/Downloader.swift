@@ -22,6 +22,8 @@ struct Downloader: Sendable {
     var limits = DownloadLimits()
     /// What is asked for in `Accept`.
     var formats = Formats()
+    /// Whether a value that cannot be read refuses its query, instead of costing that value alone.
+    var refusesUnreadableValues = false
     /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
     var firstPages: LockedState<[Int64: EntityPage]>?
     /// What single queries have not brought of relations that others may bring.
@@ -111,15 +113,23 @@ struct Downloader: Sendable {
         guard let link = deltaLink(of: query) else { return try await refresh(query, table) }
         do {
             return try await delta(query, table, link: link)
-        } catch let error as ODataError where Self.endsLinks(error) {
-            // The service no longer knows our link (OData Protocol 4.01, 11.3): everything once more.
+        } catch let error where Self.endsLinks(error) {
+            // The service no longer knows our link (OData Protocol 4.01, 11.3), or answers it with what cannot be changes of
+            // the query: everything once more.
             return try await refresh(query, table)
         }
     }
 
     /// Whether an answer to a link that the service gave says that it is of no use any more. The standard has 410;
     /// services whose model changed since also refuse their own link as malformed.
-    private static func endsLinks(_ error: ODataError) -> Bool { [400, 404, 410].contains(error.status) }
+    private static func endsLinks(_ error: any Error) -> Bool {
+        switch error {
+        case let error as ODataError: !error.isOfCommunication && ![401, 403].contains(error.status)
+        case let error as InvalidResponseError: error.isFromService
+        case is StoredValueError, is EntityError: true
+        default: false
+        }
+    }
 
     // MARK: First download
 
@@ -140,7 +150,9 @@ struct Downloader: Sendable {
             let page: FirstPage
             do {
                 page = try await firstPage(query, table, link: link)
-            } catch let error as ODataError where link != nil && !wasRestarted && Self.endsLinks(error) {
+            } catch let error as ODataError
+                where link != nil && !wasRestarted && [400, 404, 410].contains(error.status)
+            {
                 // The link to the next page has expired, or is of a service that has changed since.
                 wasRestarted = true
                 link = nil
@@ -166,6 +178,7 @@ struct Downloader: Sendable {
     /// Lets go of what a first download has brought that begins at its first page again, since its link was forgotten, has
     /// expired, or never was kept.
     private func startAgain(_ query: StoredQuery, _ table: TableStorage) async throws {
+        try await database.write { try UnreadableValues.forgetRows(of: query.id, in: $0) }
         let rows = HeldRows(query: query.id, table: table, mapping: mapping)
         var last = Int64.min
         while true {
@@ -174,7 +187,7 @@ struct Downloader: Sendable {
             guard let end = ids.last else { break }
             last = end
             try await database.bulkWrite { database in
-                var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                var applier = try applier(of: query, table, in: database)
                 try applier.startAgain(without: ids)
             }
         }
@@ -189,7 +202,7 @@ struct Downloader: Sendable {
         if let first = firstPage(of: query) {
             page = first
         } else {
-            page = try await fetch(request(query, table, link: link, isDelta: true))
+            page = try await asking(request(query, table, link: link, isDelta: true), of: table.set, fetch)
         }
         guard var removed = keys(of: page.removed, table) else { return try await refresh(query, table) }
         var report = DownloadReport.Query(
@@ -203,7 +216,7 @@ struct Downloader: Sendable {
             progress.report(SyncProgress(phase: .applying, query: query.name, total: changes))
             report.add(
                 try await database.write { database in
-                    var applier = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+                    var applier = try applier(of: query, table, in: database)
                     for entity in last.entities { try applier.apply(entity) }
                     for key in gone { try applier.remove(key) }
                     try QueryTable.markLoaded(
@@ -228,7 +241,7 @@ struct Downloader: Sendable {
             try await stage(page.entities, query)
             try await stage(removed: removed, query, table)
             guard let next = page.nextLink else { break }
-            page = try await fetch(request(query, table, link: next, isDelta: true))
+            page = try await asking(request(query, table, link: next, isDelta: true), of: table.set, fetch)
             guard let more = keys(of: page.removed, table) else { return try await refresh(query, table) }
             removed = more
             report.received += page.entities.count + removed.count
@@ -260,6 +273,7 @@ struct Downloader: Sendable {
         var report = DownloadReport.Query(
             name: query.name, method: .refresh, received: 0, inserted: 0, updated: 0, removed: 0)
         try await clearStage(query)
+        try await database.write { try UnreadableValues.forgetRows(of: query.id, in: $0) }
         var seen = RowSet()
         var link: String?
         var followed = FollowedLinks()
@@ -297,6 +311,12 @@ struct Downloader: Sendable {
             }
             return count + kept
         }
+    }
+
+    /// Applies entities to the rows of a query.
+    func applier(of query: StoredQuery, _ table: TableStorage, in database: Database) throws -> RowApplier {
+        try RowApplier(
+            table: table, mapping: mapping, query: query.id, isStrict: refusesUnreadableValues, in: database)
     }
 
     // MARK: Rows of our own
@@ -377,14 +397,8 @@ struct Downloader: Sendable {
     ) async throws -> Answer {
         let unordered = try request(query, table, link: link)
         let ordered = ordered(unordered, table)
-        guard !ordered.url.options.orderBy.isEmpty, unordered.url.options.orderBy.isEmpty else {
-            return try await fetch(unordered)
-        }
-        do {
-            return try await fetch(ordered)
-        } catch let error as ODataError where Self.refusals.contains(error.status) {
-            return try await fetch(unordered)
-        }
+        let isOrdered = !ordered.url.options.orderBy.isEmpty && unordered.url.options.orderBy.isEmpty
+        return try await asking(unordered, ordered: isOrdered ? ordered : nil, of: table.set, fetch)
     }
 
     /// A request for a page of all of a query, ordered by key where it is not ordered otherwise; the links of a service keep
@@ -402,7 +416,7 @@ struct Downloader: Sendable {
         return ordered
     }
 
-    /// How services say that they do not order.
+    /// How services say that they do not answer a query.
     static let refusals: Set = [400, 405, 501]
 
     private func request(

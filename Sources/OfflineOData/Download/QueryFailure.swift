@@ -5,6 +5,9 @@ import ODataStore
 
 /// What went wrong with one query and says nothing of the others.
 struct QueryFailure: Error {
+    /// The codes of what is wrong with an answer.
+    static let answerCodes: Set = ["InvalidResponse", "InvalidValue", "EndlessAnswer", "ForeignLink"]
+
     /// What was thrown.
     let error: any Error
     /// The same as the refusal that is told of the query.
@@ -28,8 +31,8 @@ struct QueryFailure: Error {
         }
     }
 
-    /// Whether it is the service's word, and not what was made of it here.
-    var isOfService: Bool { error is ODataError }
+    /// Whether it is about what the service said, and not about what stands between: a sign-in page, a proxy.
+    var isOfService: Bool { error is ODataError || error is StoredValueError || error is EntityError }
 
     private static func refusal(_ code: String, _ message: String) -> ODataError {
         ODataError(status: 502, code: code, message: message)

@@ -12,5 +12,12 @@ public struct QueryRefusal: Hashable, Sendable, CustomStringConvertible {
     public let error: ODataError
 
     /// Which query was refused, and why.
-    public var description: String { "The service refused the defining query \(name) (\(text)): \(error)" }
+    public var description: String {
+        guard isOfAnswer else { return "The service refused the defining query \(name) (\(text)): \(error)" }
+        return
+            "The service answered the defining query \(name) (\(text)), and its answer cannot be used: \(error.message)"
+    }
+
+    /// Whether the service answered, and what is wrong with its answer was found here.
+    public var isOfAnswer: Bool { QueryFailure.answerCodes.contains(error.code) && error.status == 502 }
 }

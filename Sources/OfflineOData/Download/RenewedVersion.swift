@@ -23,6 +23,11 @@ struct RenewedVersion {
             return
         }
         entity = former.retyped(as: newest).merging(newest)
+        // What could not be read is not known any more.
+        let lost = Set(newest.control.unreadable.keys.map { String($0.prefix { $0 != "/" }) })
+            .filter { newest[$0] == nil && entity[$0] != nil }
+        entity.unload(lost)
+        unloaded = lost
         // An entity that is loaded as a whole says which dynamic properties it has.
         if !newest.values.contains(where: { $0 == nil }) { entity.dynamicProperties = newest.dynamicProperties }
         guard known.etag != etag else { return }
@@ -31,9 +36,10 @@ struct RenewedVersion {
         guard !leftOut.isEmpty else { return }
         let held = try holders()
         let foreign = leftOut.filter { !held.own.touches($0) }
-        unloaded = foreign.filter { !held.others.touches($0) }
-        if unloaded.count < foreign.count, etag != nil { etag = known.etag }
-        entity.unload(unloaded)
+        let dropped = foreign.filter { !held.others.touches($0) }
+        if dropped.count < foreign.count, etag != nil { etag = known.etag }
+        entity.unload(dropped)
+        unloaded.formUnion(dropped)
     }
 }
 

@@ -24,6 +24,8 @@ struct RowApplier {
 
     let table: TableStorage
     let query: Int64
+    /// The ordinals of the properties that the key is made of.
+    private let keyOrdinals: [Int]
     private let queue: QueueTable
     private let rewriter: KeyRewriter
     private let before: BeforeImages
@@ -32,6 +34,10 @@ struct RowApplier {
     /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
     private let hasLocalChanges: Bool
     private let isSingleton: Bool
+    private let unreadable: UnreadableValues
+    private let links: EntityLinks
+    /// Whether a value that cannot be read refuses its entity.
+    private let isStrict: Bool
     private let membership: Membership
     private let columns: HeldColumns
     private let containment: Containment
@@ -42,8 +48,13 @@ struct RowApplier {
     /// The rows that were deleted here, once one may be meant.
     private var deletedRows: [EntityKey: [Int64]]?
 
-    init(table: TableStorage, mapping: StorageMapping, query: Int64, in database: Database) throws {
+    /// - Parameter isStrict: whether a value that cannot be read refuses its entity, instead of being noted.
+    init(
+        table: TableStorage, mapping: StorageMapping, query: Int64, isStrict: Bool = false, in database: Database
+    ) throws {
         self.table = table
+        self.isStrict = isStrict
+        keyOrdinals = table.shape.key.compactMap { table.shape.ordinal(of: $0.path) }
         self.query = query
         self.database = database
         isSingleton = mapping.model.singleton(table.set) != nil
@@ -54,6 +65,9 @@ struct RowApplier {
         membership = try Membership(table: table, query: query, in: database)
         columns = HeldColumns(table: table, mapping: mapping, in: database)
         loader.holders = { [columns] in try columns.holders($0, query) }
+        unreadable = try UnreadableValues(set: table.set, in: database)
+        links = try EntityLinks(set: table.set, in: database)
+        if !isStrict { loader.onUnreadable = { [unreadable] in try unreadable.note($1, of: $0) } }
         containment = Containment(mapping: mapping)
         replacedStreams = try ReplacedStreams(table: table, in: database)
         containers = try containment.rows(containingChanges: table, in: database)
@@ -65,11 +79,30 @@ struct RowApplier {
 
     /// Takes in an entity as the service has it now.
     ///
-    /// - Returns: the row it became.
+    /// - Returns: the row it became; `nil` for one without a readable key, which is noted and not stored.
+    /// - Throws: ``StoredValueError`` for a value that cannot be read or stored, if the applier is strict.
     @discardableResult
-    mutating func apply(_ entity: Entity) throws -> Int64 {
+    mutating func apply(_ entity: Entity) throws -> Int64? {
+        guard !isStrict else {
+            if let (property, lost) = entity.control.unreadable.min(by: { $0.key < $1.key }) {
+                throw StoredValueError(
+                    table: table.table, column: property, found: "the value \(lost.text)", expected: lost.reason)
+            }
+            return try applyReadable(entity)
+        }
+        guard loader.hasKey(entity) else {
+            try unreadable.noteRow(entity, broughtBy: query)
+            return nil
+        }
+        let rowID = try applyReadable(entity)
+        try unreadable.forget(entity, rowID)
+        return rowID
+    }
+
+    private mutating func applyReadable(_ entity: Entity) throws -> Int64 {
         let rowID = try takeIn(entity)
         try replacedStreams.noteDue(entity, rowID)
+        try links.note(entity, of: rowID)
         return rowID
     }
 
@@ -88,7 +121,8 @@ struct RowApplier {
     /// Takes in a row that the service has sent, straight from the text where nobody has changed a row of the set; it may
     /// wait there for others until ``finishRows()``.
     mutating func apply(_ row: borrowing JSONRow) throws {
-        guard !hasLocalChanges else {
+        let hasKey = keyOrdinals.allSatisfy({ row.isReadable($0) })
+        guard !hasLocalChanges, !unreadable.hasAny, !links.hasAny, isStrict || hasKey, try !links.concern(row) else {
             try apply(row.entity(as: row.shape))
             return
         }
@@ -225,11 +259,13 @@ struct RowApplier {
     }
 
     /// Renews the before image, then puts the local changes on top of it again.
-    private mutating func applyBehindLocalChanges(_ entity: Entity, rowID: Int64) throws {
+    private mutating func applyBehindLocalChanges(_ newest: Entity, rowID: Int64) throws {
+        let entity = isStrict ? newest : loader.storable(newest)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let renewed = try RenewedVersion(entity, over: known) {
             try columns.holders(rowID, query, owner: Rows.owner(table, rowID: rowID, in: database) ?? known?.owner)
         }
+        if !entity.control.unreadable.isEmpty { try unreadable.note(entity.control.unreadable, of: rowID) }
         let change = BeforeImages.change(from: known, to: renewed.entity, etag: renewed.etag)
         counts.add(change)
         try mark(change, rowID, of: table.set)

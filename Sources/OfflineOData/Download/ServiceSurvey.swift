@@ -19,6 +19,9 @@ public struct ServiceSurvey: Sendable {
     /// others or with a filter alone (`sap:addressable`, `sap:requires-filter`; Capabilities vocabulary,
     /// `ReadRestrictions`, `FilterRestrictions`).
     public let leftOut: [String]
+    /// The entity sets that are not taken although nobody named a query, since their entities have no key by which a store could
+    /// tell them apart.
+    public let withoutKey: [String]
 
     /// How many rows there are in all, as far as the service says; `Int.max` where it says more than can be counted.
     public var rows: Int {
@@ -49,8 +52,9 @@ public struct ServiceSurvey: Sendable {
             _ = try DefiningQueryCheck.entitySet(of: overSet, model: model)
             parts.append(Part(query: query, rows: try await count(overSet, service, values)))
         }
+        let withoutKey = model.container.entitySets.filter { queries.isEmpty && !$0.hasKey(in: model) }.map(\.name)
         let leftOut = model.container.entitySets.filter { queries.isEmpty && !$0.isReadableAsWhole }.map(\.name)
-        return ServiceSurvey(parts: parts, leftOut: leftOut)
+        return ServiceSurvey(parts: parts, leftOut: leftOut, withoutKey: withoutKey)
     }
 
     /// The number of rows of a query; `nil` when the service does not count.

@@ -19,7 +19,8 @@ struct TreeApplier {
     private var contained: [String: ContainedRows] = [:]
 
     init(
-        table: TableStorage, mapping: StorageMapping, query: StoredQuery, doubts: RelationDoubts, in database: Database
+        table: TableStorage, mapping: StorageMapping, query: StoredQuery, doubts: RelationDoubts, isStrict: Bool,
+        in database: Database
     ) throws {
         self.table = table
         self.mapping = mapping
@@ -28,11 +29,12 @@ struct TreeApplier {
         expand = try ODataURL(parsing: query.text).options.expand
         relations = ExpandedRelations(query: query.id, doubts: doubts, mapping: mapping, in: database)
         links = try ExpandedRelations.links(of: query, mapping)
-        root = try RowApplier(table: table, mapping: mapping, query: query.id, in: database)
+        root = try RowApplier(table: table, mapping: mapping, query: query.id, isStrict: isStrict, in: database)
         for set in query.sets(in: mapping) where set != table.set {
             guard let other = mapping.tables[set] else { continue }
             if mapping.model.entitySet(set) != nil {
-                related[set] = try RowApplier(table: other, mapping: mapping, query: query.id, in: database)
+                related[set] = try RowApplier(
+                    table: other, mapping: mapping, query: query.id, isStrict: isStrict, in: database)
             } else if set.contains("/") {
                 contained[set] = try ContainedRows(table: other, mapping: mapping, query: query.id, in: database)
             }
@@ -46,8 +48,7 @@ struct TreeApplier {
 
     /// - Parameter reached: the rows that were met, by set; those of this entity are added.
     mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
-        let rowID = try root.apply(entity)
-        guard !entity.related.isEmpty else { return }
+        guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
         try applyRelated(of: entity, try present(rowID, table), table, expand, &reached)
     }

@@ -21,6 +21,9 @@ public struct DownloadExplanation: Hashable, Sendable {
     public var query: String
     /// How it is downloaded, in words.
     public var method: String
+    /// What requests leave out that the engine adds by itself, since the service was found to refuse it. Forgotten seven days
+    /// after the last refusal.
+    public var leftOut: [String] = []
     /// What becomes of each thing that it expands, in words.
     public var parts: [String]
 }
@@ -112,8 +115,12 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `StoreError`.
     public func explainDownloads() async throws -> [DownloadExplanation] {
-        let all = try await database.read { try QueryTable.all(in: $0) }
+        let (all, refused) = try await database.read {
+            (try QueryTable.all(in: $0), try RefusedParts.stored(in: $0))
+        }
+        let now = options.environment.instant.seconds
         return all.filter { $0.parent == nil }.map { query in
+            let left = refused.parts(of: query.entitySet, now: now).map(\.name).sorted()
             let wholes = query.sets(in: mapping).dropFirst()
             let method =
                 !query.isLoaded
@@ -125,7 +132,7 @@ extension OfflineODataProvider {
                 return "\(part.navigation ?? part.name): split, \(part.text): \(way)"
             }
             return DownloadExplanation(
-                name: query.name, query: query.text, method: method,
+                name: query.name, query: query.text, method: method, leftOut: left,
                 parts: parts + wholes.map { "\($0): read whole with it" })
         }
     }

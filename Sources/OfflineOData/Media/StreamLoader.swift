@@ -37,6 +37,10 @@ struct StreamLoader: Sendable {
             return false
         }
         var request = ODataRequest(.read, url)
+        if owner.property.isEmpty {
+            let row = RowReference(set: owner.set, rowID: owner.rowID)
+            request.link = try await streams.database.read { try EntityLinks.media(of: row, in: $0) }
+        }
         var offset: Int64 = 0
         if let partial, partial.etag != nil {
             offset = partial.length / Int64(StreamTable.chunkSize) * Int64(StreamTable.chunkSize)

@@ -94,6 +94,7 @@ extension OfflineODataProvider {
             if rebuilds { try QueryTable.remakeParts(migration.new.mapping, in: database) }
             try database.execute(sql: "DELETE FROM outpost_staged")
             try Settings.set("service.metadata", metadata, in: database)
+            try Settings.set(Self.equalMetadata, "", in: database)
             try LocalModel.keep(combined, in: database)
             try Events.add(
                 "metadata", "\(differences.count) differences, \(rebuilds ? "rebuilt" : "migrated")", environment,
@@ -108,6 +109,31 @@ extension OfflineODataProvider {
         changes.close()
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
     }
+
+    /// Compares the service's metadata with those that the store was made for. Nothing is changed: see
+    /// ``refreshMetadata(connect:)``.
+    ///
+    /// Metadata that were found equal before are not sent again by a service that gives them an ETag.
+    ///
+    /// - Returns: the differences; none if the service has not changed.
+    /// - Throws: ``OfflineError/notConnected``; what reading the metadata throws.
+    public func metadataDifferences() async throws -> [ModelDifference] {
+        let remote = try connection()
+        var request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
+        request.ifNoneMatch = try await database.read { try Settings.text(Self.equalMetadata, in: $0) }
+            .flatMap { $0.isEmpty ? nil : $0 }
+        let response = try await remote.execute(request)
+        guard case .metadata(let model) = response.body else { return [] }
+        let differences = try EngineSet.removing(from: model).differences(from: serviceModel)
+        let etag = differences.isEmpty ? response.etag ?? "" : ""
+        if etag != request.ifNoneMatch ?? "" {
+            try await database.write { try Settings.set(Self.equalMetadata, etag, in: $0) }
+        }
+        return differences
+    }
+
+    /// The setting with the ETag of the metadata that were found equal to those of the store.
+    private static let equalMetadata = "service.metadata.equal"
 
     /// Makes sure that the store still has the model that it was opened with. What is asked of it makes sure by itself; this
     /// is for who keeps something that was made by the model.

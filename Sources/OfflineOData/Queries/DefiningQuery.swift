@@ -60,7 +60,10 @@ public struct DefiningQuery: Hashable, Sendable {
     ) -> [DefiningQuery] {
         guard options.downloadsEntitySetsByDefault else { return [] }
         return model.container.entitySets
-            .filter { $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil && $0.isReadableAsWhole }
+            .filter {
+                $0.annotations.annotation(EngineSet.clientOnlyTerm) == nil && $0.isReadableAsWhole
+                    && $0.hasKey(in: model)
+            }
             .map { DefiningQuery(entitySet: $0.name, retrievesStreams: options.downloadsStreamsByDefault) }
     }
 }
@@ -68,4 +71,7 @@ public struct DefiningQuery: Hashable, Sendable {
 extension EntitySet {
     /// Whether a request without a filter reads all of it.
     var isReadableAsWhole: Bool { isAddressable && !requiresFilter }
+
+    /// Whether its entities have a key, by which a store tells them apart.
+    func hasKey(in model: EntityDataModel) -> Bool { model.shape(type)?.key.isEmpty == false }
 }

@@ -77,7 +77,13 @@ enum DefiningQueryCheck {
         let bound = try query.bound(to: model)
         let name: String
         switch bound.resource.target {
-        case .entities(_, let set?) where bound.resource.steps.count == 1: name = set.name
+        case .entities(_, let set?) where bound.resource.steps.count == 1:
+            guard set.hasKey(in: model) else {
+                throw OfflineError.invalidDefiningQuery(
+                    name: query.name,
+                    reason: "the entities of \(set.name) have no key, by which a store tells them apart.")
+            }
+            name = set.name
         case .entity where bound.resource.steps.count == 1:
             guard case .singleton(let singleton, _)? = bound.resource.steps.first else { fallthrough }
             name = singleton.name

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataService
 
 /// A local change that waits to be sent, is on its way, or was refused.
 public struct QueuedRequest: Sendable, Identifiable {
@@ -64,6 +65,8 @@ public struct QueuedRequest: Sendable, Identifiable {
         public var message: String
         /// The property at fault.
         public var target: String?
+        /// Further errors behind the main one.
+        public var details: [ODataError.Detail]
         /// What the service said besides, as JSON.
         public var innerError: String?
         /// The entity as the service has it now, where a conflict was found.
@@ -76,9 +79,11 @@ public struct QueuedRequest: Sendable, Identifiable {
 
         /// Makes a failure.
         public init(
-            status: Int?, code: String, message: String, target: String? = nil, innerError: String? = nil,
-            theirs: Entity? = nil, conflict: Conflict? = nil, at: String
+            status: Int?, code: String, message: String, target: String? = nil,
+            details: [ODataError.Detail] = [], innerError: String? = nil, theirs: Entity? = nil,
+            conflict: Conflict? = nil, at: String
         ) {
+            self.details = details
             self.conflict = conflict
             self.innerError = innerError
             self.status = status
@@ -168,12 +173,21 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var former: FormerRequest?
     /// The conflict for which it was refused the last time.
     var conflict: QueuedRequest.Failure.Conflict?
+    /// The further errors with which it was refused the last time.
+    var errors: [FurtherError]?
     /// The ETag of what the service was found to have before the request was sent, which has none of its own: what guards it,
     /// also when it is sent again.
     var foundETag: String?
     /// The whole entity that was sent in the place of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
     /// service refuses another body under one `Repeatability-Request-ID`.
     var sentEntity: String?
+
+    /// An error behind the main one.
+    struct FurtherError: Codable, Hashable, Sendable {
+        var code: String
+        var message: String
+        var target: String?
+    }
 
     /// Two rows that the navigation property relates.
     struct Related: Codable, Hashable, Sendable {
@@ -187,6 +201,7 @@ struct RequestDetail: Codable, Hashable, Sendable {
         rest.parentRow = nil
         rest.container = nil
         rest.conflict = nil
+        rest.errors = nil
         rest.foundETag = nil
         rest.sentEntity = nil
         return rest == RequestDetail()

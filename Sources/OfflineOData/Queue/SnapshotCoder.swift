@@ -1,8 +1,8 @@
 import Foundation
 import ODataModel
 
-/// Keeps entities, whole or in part, in the engine's tables: `[etag, {properties}]` as JSON, where a
-/// property that is not loaded is left out.
+/// Keeps entities, whole or in part, in the engine's tables: `[etag, {properties}]` as JSON, where a property that is not
+/// loaded is left out. A third element has the values that could not be read: `{"Property": ["text", "reason"]}`.
 struct SnapshotCoder: Sendable {
     let model: EntityDataModel
 
@@ -11,6 +11,18 @@ struct SnapshotCoder: Sendable {
         writer.beginArray()
         if let etag = entity.control.etag { writer.string(etag) } else { writer.null() }
         writer.value(.complex(entity), type: .entity(root(of: entity.shape)), model: model)
+        let unreadable = entity.control.unreadable
+        if !unreadable.isEmpty {
+            writer.beginObject()
+            for (path, value) in unreadable.sorted(by: { $0.key < $1.key }) {
+                writer.key(path)
+                writer.beginArray()
+                writer.string(value.text)
+                writer.string(value.reason)
+                writer.endArray()
+            }
+            writer.endObject()
+        }
         writer.endArray()
         return Data(writer.bytes)
     }
@@ -39,6 +51,19 @@ struct SnapshotCoder: Sendable {
         try decode(bytes: Array(data), shape: shape)
     }
 
+    private func unreadable(_ scanner: inout JSONScanner) throws(JSONError) -> [String: UnreadableValue] {
+        var values: [String: UnreadableValue] = [:]
+        try scanner.beginObject()
+        while let path = try scanner.nextKey() {
+            let name = path.string
+            var texts: [String] = []
+            try scanner.beginArray()
+            while try scanner.nextElement() { texts.append(try scanner.readString()) }
+            values[name] = UnreadableValue(text: texts.first ?? "", reason: texts.dropFirst().first ?? "")
+        }
+        return values
+    }
+
     /// - Throws: ``OfflineError/damagedQueue(reason:)``.
     func decode(bytes: [UInt8], shape: Shape) throws(OfflineError) -> Entity {
         do throws(JSONError) {
@@ -56,6 +81,7 @@ struct SnapshotCoder: Sendable {
                     throw scanner.error(.unexpectedEnd, expected: "an entity")
                 }
                 entity.control.etag = etag
+                if try scanner.nextElement() { entity.control.unreadable = try unreadable(&scanner) }
                 entity.markUnchanged()
                 return entity
             }

@@ -4,7 +4,7 @@ import ODataStore
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 5
+    static let version = 6
 
     /// What makes the tables of a new store.
     static let statements = tables(of: version)
@@ -95,6 +95,23 @@ enum EngineSchema {
             ) STRICT
             """,
             "CREATE INDEX outpost_shelf_row ON outpost_shelf(entity_set, row_id)",
+        ],
+        [
+            // Values that the service sent and that could not be read; rows without a readable key have no row id.
+            """
+            CREATE TABLE outpost_unreadable(
+                id INTEGER PRIMARY KEY, entity_set TEXT NOT NULL, row_id INTEGER, property TEXT, text TEXT NOT NULL,
+                reason TEXT NOT NULL, query_id INTEGER
+            ) STRICT
+            """,
+            "CREATE UNIQUE INDEX outpost_unreadable_row ON outpost_unreadable(entity_set, row_id, property)",
+            // The addresses that the service gave entities, where they are others than their keys make.
+            """
+            CREATE TABLE outpost_link(
+                entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, edit TEXT, media TEXT,
+                PRIMARY KEY(entity_set, row_id)
+            ) STRICT, WITHOUT ROWID
+            """,
         ],
     ]
 

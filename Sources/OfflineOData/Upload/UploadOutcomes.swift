@@ -237,6 +237,10 @@ struct UploadOutcomes: Sendable {
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
+        if failure.conflict == .deleted, request.isOfRow, request.kind != .create {
+            // Who gives the change up sees what the service has: nothing.
+            try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database)
+        }
         guard let theirs = failure.theirs, request.kind != .create else { return }
         if request.kind == .call { return try fail(call: request, state, theirs, in: database) }
         if request.kind.isRelation { return try noteEnd(of: request, in: theirs, in: database) }

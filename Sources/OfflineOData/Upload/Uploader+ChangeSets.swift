@@ -43,6 +43,7 @@ extension Uploader {
             if bindings == .refused || mentions.contains(.apart), !wasSent { return try await sendApart(marked) }
             sending = Sending(isRepeatable: isRepeatable, wasSent: wasSent, bindings: bindings, seen: seen)
             batch.body = .batch(items)
+            batch.mayHaveBeenSent = wasSent
         } catch {
             guard let refusal = marked.lazy.compactMap({ self.refusal(error, of: $0) }).first else {
                 // Nothing has left yet.
@@ -469,7 +470,8 @@ extension Uploader {
             for request in requests {
                 let failure = QueuedRequest.Failure(
                     status: error.status, code: error.code, message: message, target: error.target,
-                    innerError: error.innerError, theirs: known[request.id], conflict: kinds[request.id], at: at)
+                    details: error.details, innerError: error.innerError, theirs: known[request.id],
+                    conflict: kinds[request.id], at: at)
                 try outcomes.fail(request, state, failure, in: database)
             }
         }

@@ -28,6 +28,13 @@ extension Uploader {
         return url
     }
 
+    /// The address that the service gave the entity of a request; `nil` for the one that its key makes.
+    func link(of request: QueuedRequest) async throws -> String? {
+        guard request.isOfRow, request.detail.parentRow == nil else { return nil }
+        let row = RowReference(set: request.entitySet, rowID: request.rowID)
+        return try await database.read { try EntityLinks.edit(of: row, in: $0) }
+    }
+
     /// The URL of the collection that a request's entity is in, under the keys that its containers have by now.
     ///
     /// - Throws: `ODataError` where a container is gone: the request goes to the archive then.

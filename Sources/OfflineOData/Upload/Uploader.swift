@@ -176,9 +176,10 @@ struct Uploader: Sendable {
         guard let marked = try await mark([request], found: found.map { [request.id: $0] } ?? [:])?.first else {
             return .postponed
         }
-        let message: ODataRequest
+        var message: ODataRequest
         do {
             message = try await self.message(for: marked, isRepeatable: isRepeatable, way)
+            message.mayHaveBeenSent = wasSent
         } catch {
             guard let refusal = refusal(error, of: marked) else {
                 // Nothing has left yet.
@@ -307,6 +308,7 @@ struct Uploader: Sendable {
             message = ODataRequest(
                 .update, try await url(of: request), body: .entity(changes), preferences: preferences)
             message.ifMatch = request.guardingETag
+            message.link = try await link(of: request)
             if merges, try await putsWhole(request, way), let whole = try await wholeEntity(of: request, changes) {
                 message.method = .replace
                 message.body = .entity(whole)
@@ -315,6 +317,7 @@ struct Uploader: Sendable {
         case .delete:
             message = ODataRequest(.delete, try await url(of: request))
             message.ifMatch = request.guardingETag
+            message.link = try await link(of: request)
         }
         return try await completed(message, request, isRepeatable)
     }
@@ -327,6 +330,14 @@ struct Uploader: Sendable {
             bytes = Array(sent.utf8)
         } else {
             guard let theirs = try await current(request, request.key) else { return nil }
+            if let lost = theirs.control.unreadable.keys.filter({ changes[$0] == nil }).min() {
+                throw ODataError(
+                    status: 422, code: "UnreadableValue",
+                    message:
+                        "The service takes whole entities only, and its value of \(lost) cannot be read, so that it "
+                        + "would be lost. Give \(lost) a value here, too, or change the entity at the service.",
+                    target: lost)
+            }
             let whole = theirs.merging(changes)
             try await database.write { try outcomes.queue.setSentEntity(whole, of: request.id, in: $0) }
             bytes = Array(outcomes.queue.snapshots.encode(whole))
@@ -380,6 +391,8 @@ struct Uploader: Sendable {
     ) async throws -> Result {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
+        // An answer that shows another entity tells nothing of this one.
+        if request.kind != .create, request.kind != .call, let key = theirs?.key, key != request.key { theirs = nil }
         var isWithoutKey = false
         var reading = isRepeat ? UploadOutcomes.Reading.repeated() : .atOnce
         if request.kind == .create, theirs?.key == nil {
@@ -391,7 +404,9 @@ struct Uploader: Sendable {
             } else {
                 isWithoutKey = true
             }
-        } else if request.kind == .update, theirs == nil, response.etag == nil || wire.readsAgain || isRepeat {
+        } else if request.kind == .update, theirs == nil,
+            response.etag == nil || response.body.isEntity || wire.readsAgain || isRepeat
+        {
             // That of a repeat may be of an older version than a download has brought.
             theirs = await readAgain(request, request.key)
             if !isRepeat { reading = .later() }
@@ -449,8 +464,15 @@ struct Uploader: Sendable {
     /// The entity of a request as the service has it now; `nil` when it has none.
     func current(_ request: QueuedRequest, _ key: EntityKey) async throws -> Entity? {
         do {
-            let response = try await remote.execute(ODataRequest(.read, try await url(of: request, key: key)))
+            var read = ODataRequest(.read, try await url(of: request, key: key))
+            if key == request.key { read.link = try await link(of: request) }
+            let response = try await remote.execute(read)
             guard case .entity(var entity) = response.body else { return nil }
+            if let found = entity.key, !key.parts.isEmpty, found != key, !found.isFolded(key) {
+                throw ODataError(
+                    status: 500, code: "AnotherEntity",
+                    message: "The service answered the request for \(request.entityText) with another entity.")
+            }
             if entity.control.etag == nil { entity.control.etag = response.etag }
             return entity
         } catch let error as ODataError where error.isMiss {
@@ -597,7 +619,8 @@ struct Uploader: Sendable {
         if theirs == nil { theirs = await version(behind: request, state) }
         let failure = QueuedRequest.Failure(
             status: error.status, code: error.code, message: message, target: error.target,
-            innerError: error.innerError, theirs: theirs, conflict: conflict, at: environment.instant.description)
+            details: error.details, innerError: error.innerError, theirs: theirs, conflict: conflict,
+            at: environment.instant.description)
         try await write { try outcomes.fail(request, state, failure, in: $0) }
         return .failed
     }
@@ -610,6 +633,10 @@ extension ODataError {
     /// Whether something on the way answered for a service that may have acted all the same. Who says when to come again has
     /// not let the request in.
     var mayHaveActed: Bool { [408, 502, 504].contains(status) || status == 503 && retryAfter == nil }
+}
+
+extension ResponseBody {
+    fileprivate var isEntity: Bool { if case .entity = self { true } else { false } }
 }
 
 extension InvalidResponseError {

@@ -104,6 +104,10 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                     "Left out, since they can be read through others or with a filter alone: "
                         + survey.leftOut.joined(separator: ", "))
             }
+            if !survey.withoutKey.isEmpty, !json {
+                Terminal.error(
+                    "Left out, since their entities have no key: " + survey.withoutKey.joined(separator: ", "))
+            }
             if dryRun {
                 show(survey)
             } else {
@@ -225,6 +229,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                     "Cloned \(Terminal.plural(report.received, "row")) of "
                         + "\(Terminal.plural(report.queries.count, "entity set")) "
                         + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
+                for line in UnreadableReport.lines(report.unreadable, of: target) { print(line) }
                 print(Terminal.dim(newKey.said))
             }
         } catch {
@@ -271,14 +276,14 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         init(_ survey: ServiceSurvey) {
             queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
             rows = survey.rows
-            leftOut = survey.leftOut
+            leftOut = survey.leftOut + survey.withoutKey
         }
 
         init(_ survey: ServiceSurvey, directory: String, _ report: DownloadReport, bytes: Int64) {
             self.directory = directory
             queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
             rows = report.received
-            leftOut = survey.leftOut
+            leftOut = survey.leftOut + survey.withoutKey
             self.bytes = bytes
         }
     }

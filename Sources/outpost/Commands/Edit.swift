@@ -11,6 +11,9 @@ struct Create: AsyncParsableCommand, StoreCommand {
         commandName: "create",
         abstract: "Make an entity in a clone; it is sent with the next push.",
         discussion: """
+            A relation is set by the name of the navigation property and the address of the entity: \
+            "Customer=Customers('ALFKI')".
+
             A key that is left out is given by the service; until then a temporary one stands for it. A member of an \
             enumeration is given by its name, several flags with commas between them; a complex value or a collection \
             as JSON.
@@ -173,14 +176,42 @@ struct Edit {
                 }
                 let name = String(argument[..<mark])
                 let text = String(argument[argument.utf8.index(after: mark)...])
+                if let relation = relation(name, shape) {
+                    entity.related[relation.name] = try references(text, relation)
+                    continue
+                }
                 entity[name] = try value(text, of: name, shape)
                 try checkMayBeGiven(name, shape, isNew: isNew)
             }
             return entity
         }
 
+        /// The navigation property that an argument sets: by its name, or as a body in JSON would, with `@odata.bind` or `@bind`.
+        private func relation(_ name: String, _ shape: Shape) -> NavigationProperty? {
+            for suffix in ["@odata.bind", "@bind"] where name.hasSuffix(suffix) {
+                return shape.navigationProperty(String(name.dropLast(suffix.count)))
+            }
+            return shape.property(name) == nil ? shape.navigationProperty(name) : nil
+        }
+
+        /// The entities that a relation leads to: one, or several with blanks between them.
+        private func references(_ text: String, _ navigation: NavigationProperty) throws -> RelatedEntities {
+            if text == "null", !navigation.isCollection { return .none }
+            let ids = navigation.isCollection ? text.split(separator: " ").map(String.init) : [text]
+            for id in ids {
+                let target = try? Binder(model: provider.model).bind(ODataURL(parsing: id)).resource.target
+                guard case .entity? = target else {
+                    throw Failure(
+                        message: "\(navigation.name) leads to an entity, which '\(id)' is not.",
+                        advice: "Give its address below the service root, such as Customers('ALFKI').", status: .misused
+                    )
+                }
+            }
+            return .references(ids)
+        }
+
         private func isComputed(_ name: String, _ shape: Shape) -> Bool {
-            let tag = shape.property(name)?.annotations.annotation("Org.OData.Core.V1.Computed")
+            let tag = shape.property(name)?.annotation("Org.OData.Core.V1.Computed")
             return tag.map { $0.value?.boolean ?? true } ?? false
         }
 

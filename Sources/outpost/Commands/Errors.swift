@@ -41,6 +41,7 @@ struct Errors: AsyncParsableCommand {
             if failed.isEmpty { print("No change was refused.") }
             for request in failed {
                 print(RequestLine.text(request))
+                for detail in RequestLine(request).details ?? [] { print("    \(detail.text)") }
                 for versions in ValueVersions.all(of: request, model) ?? [] { print("    \(versions.text)") }
             }
         }

@@ -24,6 +24,7 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         var name: String
         var query: String
         var download: String
+        var leftOut: [String]?
         var expands: [String]
     }
 
@@ -41,7 +42,9 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             return
         }
         let lines = try await store.reading { try await $0.explainDownloads() }.map {
-            Line(name: $0.name, query: $0.query, download: $0.method, expands: $0.parts)
+            Line(
+                name: $0.name, query: $0.query, download: $0.method, leftOut: $0.leftOut.isEmpty ? nil : $0.leftOut,
+                expands: $0.parts)
         }
         if json {
             print(JSONText(lines).text)
@@ -50,6 +53,9 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         for line in lines {
             print("\(Terminal.bold(line.name)): \(line.query)")
             print("    \(line.download)")
+            if let left = line.leftOut {
+                print("    asked without \(left.joined(separator: ", ")), which the service refuses")
+            }
             for part in line.expands { print("    \(part)") }
         }
     }

@@ -46,6 +46,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
                 try await printTable(provider, url)
             }
             await Self.warnOfMissing(in: provider, url, of: store.directory)
+            await Self.warnOfUnreadable(in: provider, url, of: store.directory)
             try provider.close()
         } catch {
             try? provider.close()
@@ -61,6 +62,17 @@ struct Query: AsyncParsableCommand, StoreCommand {
         Terminal.error(
             "\(Terminal.yellow("warning:", on: .error)) Not all is here of \(set.text): its first download is not "
                 + "complete. Go on with: outpost pull \(directory.shellQuoted)")
+    }
+
+    /// Tells of values in the answer that the service sent and that could not be read.
+    private static func warnOfUnreadable(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async
+    {
+        guard case .name(let set, let arguments)? = url.path.segments.first,
+            let unreadable = try? await provider.status().unreadable
+        else { return }
+        let entity = arguments == .none ? nil : ODataURL(path: ResourcePath([.name(set, arguments)])).description
+        let values = unreadable.filter { $0.entitySet == set.text && (entity == nil || $0.entity == entity) }
+        for line in UnreadableReport.lines(values, of: directory) { Terminal.error(line) }
     }
 
     private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {

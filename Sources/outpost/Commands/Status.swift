@@ -34,6 +34,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         }
         Terminal.write(table.rendered())
         for note in status.notes { print(note) }
+        for line in UnreadableReport.lines(status.unreadable, of: store.directory) { print(line) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
         if !status.pending.isEmpty {
             print("\nTo push:")
@@ -59,6 +60,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var queries: [Query]
         var pending: [RequestLine]
         var errors: [RequestLine]
+        var unreadable: [UnreadableReport]
         var notes: [String]
 
         init(_ status: StoreStatus) {
@@ -70,6 +72,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             }
             pending = status.pending.map(RequestLine.init)
             errors = status.failed.map(RequestLine.init)
+            unreadable = status.unreadable.map(UnreadableReport.init)
             notes = status.notes
         }
     }
@@ -87,8 +90,19 @@ struct RequestLine: Encodable {
     var code: String?
     var message: String?
     var target: String?
+    /// What the service said besides its first message.
+    var details: [Detail]?
     /// Of each changed property all versions, where the service's is known.
     var versions: [ValueVersions]?
+
+    /// One of several errors behind the main one.
+    struct Detail: Encodable {
+        var code: String
+        var message: String
+        var target: String?
+
+        var text: TerminalText { "\(message)\(target.map { " (\($0))" } ?? "")" }
+    }
 
     /// A request with the versions of what it changes.
     init(_ request: QueuedRequest, versionsIn model: EntityDataModel) {
@@ -109,6 +123,10 @@ struct RequestLine: Encodable {
         code = request.failure?.code
         message = request.failure?.message
         target = request.failure?.target
+        details = request.failure.flatMap { failure in
+            failure.details.isEmpty
+                ? nil : failure.details.map { Detail(code: $0.code, message: $0.message, target: $0.target) }
+        }
     }
 
     static func text(_ request: QueuedRequest) -> TerminalText {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ODataModel
 import OfflineOData
 
 /// `outpost push`.
@@ -100,24 +101,36 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let (names, rereads, connector) = (only, metadata, connected.connector)
         let values = try parameters.values
         var refresh: MetadataRefresh?
+        var differences: [ModelDifference] = []
         let report = try await connected.run { store in
             try await Self.require(names, in: store)
             try await store.setParameters(values)
-            guard rereads else { return try await store.download(names) }
+            guard rereads else {
+                let report = try await store.download(names)
+                differences = await Self.differences(at: store)
+                return report
+            }
             let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
             refresh = done
             show(done)
             return try await done.store.download(names)
         }
         if json {
-            print(JSONText(PullReport(report, bytes: connected.connector.received, refresh: refresh)).text)
+            var report = PullReport(report, bytes: connected.connector.received, refresh: refresh)
+            report.differences = differences.map(\.description)
+            print(JSONText(report).text)
         } else {
-            PullReport.show(report, bytes: connected.connector.received)
+            PullReport.show(report, bytes: connected.connector.received, differences, of: store.directory)
         }
     }
 }
 
 extension Pull {
+    /// How the service's metadata differ from those of a clone; none if they cannot be read, which a pull need not.
+    static func differences(at store: OfflineODataProvider) async -> [ModelDifference] {
+        (try? await store.metadataDifferences()) ?? []
+    }
+
     /// Makes sure that there is what is asked for, before anything is changed.
     private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
         let queries = try await store.definingQueries()
@@ -165,6 +178,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let early = EarlyEnd()
         connected.store.setDelegate(early)
         var sent: UploadReport?
+        var differences: [ModelDifference] = []
         do {
             // One after the other: what was refused must be told even when the download fails.
             let downloaded = try await connected.run { store in
@@ -175,13 +189,17 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
                 if !json {
                     PushReport.show(uploaded, of: store.directory, archived: try await store.status().failed.count)
                 }
-                return try await store.download()
+                let report = try await store.download()
+                differences = await Pull.differences(at: store)
+                return report
             }
             let bytes = connected.connector.received
             if json {
-                print(JSONText(Report(sent, PullReport(downloaded, bytes: bytes))).text)
+                var report = PullReport(downloaded, bytes: bytes)
+                report.differences = differences.map(\.description)
+                print(JSONText(Report(sent, report)).text)
             } else {
-                PullReport.show(downloaded, bytes: bytes)
+                PullReport.show(downloaded, bytes: bytes, differences, of: store.directory)
             }
         } catch {
             if sent == nil, let report = early.report {

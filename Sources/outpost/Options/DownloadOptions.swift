@@ -11,6 +11,11 @@ struct DownloadOptions: ParsableArguments {
                 + "\(DownloadLimits.rowsWithoutCount) where it does not count.", valueName: "number"))
     var maxRows: Int?
 
+    @Flag(
+        name: .customLong("strict-values"),
+        help: "Refuse an answer with a value that cannot be read, instead of leaving that value out.")
+    var strictValues = false
+
     func validate() throws {
         guard maxRows.map({ $0 > 0 }) ?? true else { throw ValidationError("--max-rows is 1 or more.") }
     }

@@ -89,7 +89,10 @@ struct ServiceOptions: ParsableArguments {
         var connector = Connector(
             over: try NIOTransport(configuration: configuration), authentication: try authentication(), user: user,
             configuration: try clientConfiguration())
-        if let download { connector.limits = download.limits }
+        if let download {
+            connector.limits = download.limits
+            connector.refusesUnreadableValues = download.strictValues
+        }
         return connector
     }
 
@@ -162,6 +165,8 @@ struct Connector {
     let configuration: ODataClient.Configuration
     /// How much a download takes.
     var limits = DownloadLimits()
+    /// Whether an answer with a value that cannot be read is refused.
+    var refusesUnreadableValues = false
 
     init(
         over base: NIOTransport, authentication: Authentication, user: String?,
@@ -180,6 +185,7 @@ struct Connector {
         var options = OfflineODataProvider.Options()
         options.meter = meter
         options.downloadLimits = limits
+        options.refusesUnreadableValues = refusesUnreadableValues
         return options
     }
 

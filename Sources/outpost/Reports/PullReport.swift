@@ -1,3 +1,4 @@
+import ODataModel
 import OfflineOData
 
 /// What a pull brought.
@@ -21,7 +22,11 @@ struct PullReport: Encodable {
     var queries: [Query]
     var rows: Int
     var bytes: Int64
+    /// The values that could not be read.
+    var unreadable: [UnreadableReport]
     var metadata: Metadata?
+    /// How the service's metadata differ from those of the clone.
+    var differences: [String] = []
 
     init(_ report: DownloadReport, bytes: Int64, refresh: MetadataRefresh? = nil) {
         metadata = refresh.map {
@@ -34,15 +39,28 @@ struct PullReport: Encodable {
                 updated: $0.updated, removed: $0.removed)
         }
         rows = report.received
+        unreadable = report.unreadable.map(UnreadableReport.init)
         self.bytes = bytes
     }
 
-    static func show(_ report: DownloadReport, bytes: Int64) {
+    /// Tells a person.
+    ///
+    /// - Parameters:
+    ///   - differences: how the service's metadata differ from those of the clone.
+    ///   - directory: where the clone is.
+    static func show(
+        _ report: DownloadReport, bytes: Int64, _ differences: [ModelDifference], of directory: String
+    ) {
         for query in report.queries where query.received > 0 {
             print(
                 "\(query.name): \(Terminal.plural(query.received, "row")) received "
                     + Terminal.dim("(\(query.inserted) new, \(query.updated) changed, \(query.removed) removed)"))
         }
         print("Pulled \(Terminal.plural(report.received, "row")), \(Terminal.bytes(bytes)).")
+        for line in UnreadableReport.lines(report.unreadable, of: directory) { print(line) }
+        guard let first = differences.first else { return }
+        let more = differences.count == 1 ? "" : " and \(Terminal.number(differences.count - 1)) more"
+        print("The service has changed: \(first.description)\(more)")
+        print("Bring the clone to what it has now: outpost pull \(directory.shellQuoted) --metadata")
     }
 }

@@ -143,7 +143,11 @@ public struct ValueValidator: Sendable {
             guard number.isFinite || !checks.contains(.precision) else { throw InvalidValueError(.notFinite) }
         case .dateTimeOffset(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .dateTime(let instant): try validate(picoseconds: instant.picoseconds, facets)
-        case .duration(let duration): try validate(picoseconds: duration.picoseconds, facets)
+        case .duration(let duration):
+            // An unstated precision is 0 (OData CSDL 4.01, 7.2.3); of instants, services leave it out and mean any.
+            var facets = facets
+            if model.version >= .v4 { facets.precision = facets.precision ?? 0 }
+            try validate(picoseconds: duration.picoseconds, facets)
         case .timeOfDay(let time): try validate(picoseconds: time.picoseconds % picosecondsPerSecond, facets)
         case .geo(let geo):
             // An unstated system is the family's default unless the model leaves it open, which is `nil` too.

@@ -152,17 +152,22 @@ struct QueueTable {
     func markFailed(
         _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
     ) throws {
+        let errors = failure.details.map {
+            RequestDetail.FurtherError(code: $0.code, message: $0.message, target: $0.target)
+        }
+        let text = try errors.isEmpty ? nil : String(decoding: JSONEncoder().encode(errors), as: UTF8.self)
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
                     theirs = ?, failed_at = ?,
-                    detail = nullif(json_patch(coalesce(detail, '{}'), json_object('conflict', ?)), '{}')
+                    detail = nullif(json_patch(
+                        coalesce(detail, '{}'), json_object('conflict', ?, 'errors', json(?))), '{}')
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
                 failure.innerError,
-                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue, id,
+                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue, text, id,
             ])
     }
 
@@ -356,6 +361,9 @@ struct QueueTable {
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
+                details: (detail.errors ?? []).map {
+                    ODataError.Detail(code: $0.code, message: $0.message, target: $0.target)
+                },
                 innerError: row["inner_error"], conflict: detail.conflict, at: row["failed_at"] ?? "")
             if let theirs, let theirShape = theirSet.flatMap({ model.shape(ofStored: $0) }) {
                 failure?.theirs = try snapshots.decode(theirs, shape: theirShape)

@@ -1,0 +1,158 @@
+import ODataModel
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("A value that cannot be read costs that value (rule 40)")
+struct UnreadableValueTests {
+    private static let properties = """
+        <Property Name="D" Type="Edm.Date"/><Property Name="M" Type="Edm.Decimal" Precision="10" Scale="2"/>\
+        <Property Name="T" Type="Edm.DateTimeOffset"/><Property Name="F" Type="Edm.Double"/>\
+        <Property Name="B" Type="Edm.Boolean"/><Property Name="I" Type="Edm.Int32"/>\
+        <Property Name="G" Type="Edm.Guid"/><Property Name="E" Type="N.E"/><Property Name="A" Type="N.Place"/>\
+        <Property Name="L" Type="Collection(Edm.Int32)"/>
+        """
+    private static let types = """
+        <EnumType Name="E"><Member Name="A" Value="1"/></EnumType>\
+        <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/><Property Name="Zip" Type="Edm.Int32"/>\
+        </ComplexType>
+        """
+
+    private func service(_ members: String) -> OddService {
+        OddService(
+            OddService.schema(Self.properties, types: Self.types),
+            rows: [1: #"{"ID":1,"Name":"a",\#(members)}"#, 2: #"{"ID":2,"Name":"b"}"#])
+    }
+
+    @Test(
+        "The set arrives, the property is not loaded, and the status names key and property",
+        arguments: [
+            (#""D":"nonsense""#, "D"), (#""M":12.505"#, "M"), (#""M":"12,5""#, "M"), (#""T":"yesterday""#, "T"),
+            (#""F":"many""#, "F"), (#""B":"perhaps""#, "B"), (#""I":99999999999"#, "I"), (#""I":1.5"#, "I"),
+            (#""G":"x""#, "G"), (#""E":"B""#, "E"), (#""D":{"year":1}"#, "D"), (#""Name2":1,"L":[1,"x"]"#, "L"),
+            (#""A":{"City":"x","Zip":"none"}"#, "A/Zip"), (#""A":"Paris""#, "A"),
+        ])
+    func unreadable(_ members: String, _ property: String) async throws {
+        let service = service(members)
+        let store = try await service.clone()
+        let status = try await store.status()
+        #expect(status.unreadable.map(\.entity) == ["Items(1)"])
+        #expect(status.unreadable.map(\.property) == [property])
+        #expect(try await store.rows("Items").map { $0["Name"] } == ["a", "b"])
+        let row = try #require(try await store.rows("Items(1)").first)
+        #expect(property.contains("/") || row[property] == nil)
+        // The second download compares, and finds nothing new.
+        let report = try await store.download()
+        #expect(report.updated == 0)
+        #expect(report.unreadable.map(\.property) == [property])
+    }
+
+    private static let forms: [(String, String, ODataValue)] = [
+        (#""Name":5"#, "Name", ODataValue.string("5")), (#""Name":true"#, "Name", .string("true")),
+        (#""F":"Infinity""#, "F", .double(.infinity)), (#""F":"-Infinity""#, "F", .double(-.infinity)),
+        (#""B":"true""#, "B", .boolean(true)), (#""B":"FALSE""#, "B", .boolean(false)),
+        (#""I":" 7 ""#, "I", .integer(7)), (#""D":"0000-00-00""#, "D", .null), ("\"D\":\"\"", "D", .null),
+        ("\"M\":\"\"", "M", .null), ("\"T\":\"\"", "T", .null), (#""T":"0000-00-00T00:00:00Z""#, "T", .null),
+        (#""D":"2026-01-02T00:00:00Z""#, "D", .date(ODataDate(daysSinceEpoch: 20455))),
+    ]
+
+    @Test("A form that can mean one value only is read as that value", arguments: forms)
+    func otherForms(_ member: String, _ property: String, _ value: ODataValue) async throws {
+        let service = OddService(
+            OddService.schema(Self.properties, types: Self.types), rows: [1: #"{"ID":1,\#(member)}"#])
+        let store = try await service.clone()
+        #expect(try await store.rows("Items(1)").first?[property] == value)
+        #expect(try await store.status().unreadable.isEmpty)
+    }
+
+    @Test("The verbose JSON of version 2 is read in the same way")
+    func older() async throws {
+        let properties = #"<Property Name="B" Type="Edm.Boolean"/><Property Name="M" Type="Edm.Decimal"/>"#
+        let service = OddService(
+            OddService.olderSchema(properties), rows: [1: #"{"ID":1,"Name":5,"B":"true","M":"x"}"#])
+        let store = try await service.clone()
+        let row = try #require(try await store.rows("Items(1)").first)
+        #expect(row["B"] == .boolean(true))
+        #expect(row["Name"] == .string("5"))
+        #expect(try await store.status().unreadable.map(\.property) == ["M"])
+    }
+
+    @Test("A value that can be read again is loaded, and its name goes from the status")
+    func readAgain() async throws {
+        let service = service(#""D":"nonsense""#)
+        let store = try await service.clone()
+        service.rows[1] = #"{"ID":1,"Name":"a","D":"2026-01-02"}"#
+        try await store.download()
+        #expect(try await store.rows("Items(1)").first?["D"] != nil)
+        #expect(try await store.status().unreadable.isEmpty)
+    }
+
+    @Test("A value that cannot be read any more takes the place of the one that was loaded")
+    func lost() async throws {
+        let service = service(#""D":"2026-01-02""#)
+        let store = try await service.clone()
+        service.rows[1] = #"{"ID":1,"Name":"a","D":"nonsense"}"#
+        try await store.download()
+        #expect(try await store.rows("Items(1)").first?["D"] == nil)
+        #expect(try await store.status().unreadable.map(\.property) == ["D"])
+    }
+
+    @Test("A change leaves the property alone")
+    func change() async throws {
+        let service = service(#""D":"nonsense""#)
+        let store = try await service.clone()
+        try await store.update("Items(1)", ["Name": "new"])
+        let report = try await store.upload()
+        #expect(report.failed.isEmpty)
+        let sent = try #require(service.requests.last { $0.method == "PATCH" })
+        #expect(sent.body.contains("new"))
+        #expect(!sent.body.contains("\"D\""))
+    }
+
+    @Test("A service that takes whole entities only does not lose the property")
+    func whole() async throws {
+        let service = service(#""D":"nonsense""#)
+        let store = try await service.clone()
+        service.answer { $0.method == "PATCH" ? .refusal(405) : nil }
+        try await store.update("Items(1)", ["Name": "new"])
+        let report = try await store.upload()
+        #expect(report.failed.first?.failure?.code == "UnreadableValue")
+        #expect(!service.requests.contains { $0.method == "PUT" })
+    }
+
+    @Test("A row whose key cannot be read is listed and not stored", arguments: [#"{"Name":"x"}"#, #"{"ID":"x"}"#])
+    func key(_ row: String) async throws {
+        let service = OddService(rows: [1: row, 2: #"{"ID":2,"Name":"b"}"#])
+        let store = try await service.clone()
+        #expect(try await store.rows("Items").map { $0["Name"] } == ["b"])
+        let unreadable = try await store.status().unreadable
+        #expect(unreadable.count == 1)
+        #expect(unreadable.first?.entity == nil)
+        // It is listed once, however many times it comes.
+        try await store.download()
+        #expect(try await store.status().unreadable.count == 1)
+    }
+
+    @Test("In strict mode, such a value refuses its set")
+    func strict() async throws {
+        let service = service(#""D":"nonsense""#)
+        var options = OfflineODataProvider.Options()
+        options.refusesUnreadableValues = true
+        let store = try await service.store([:], options)
+        await #expect(throws: (any Error).self) { try await store.download() }
+        #expect(try await store.rows("Items").isEmpty)
+    }
+
+    @Test("Local changes of a row stay when a value of it becomes unreadable")
+    func behindChanges() async throws {
+        let service = service(#""D":"2026-01-02""#)
+        let store = try await service.clone()
+        try await store.update("Items(1)", ["Name": "mine"])
+        service.rows[1] = #"{"ID":1,"Name":"a","D":"nonsense"}"#
+        try await store.download()
+        let row = try #require(try await store.rows("Items(1)").first)
+        #expect(row["Name"] == "mine")
+        #expect(row["D"] == nil)
+        #expect(try await store.upload().failed.isEmpty)
+    }
+}

@@ -1,0 +1,79 @@
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+import Testing
+
+@Suite("What the metadata say may not be changed is refused when the change is made")
+struct RestrictionTests {
+    private func older(_ property: String = "", set: String = "") async throws -> OfflineODataProvider {
+        let service = OddService(
+            OddService.olderSchema(property, set: set), rows: [1: #"{"ID":1,"Name":"a","S":"s","Flag":false}"#])
+        return try await service.clone()
+    }
+
+    @Test("A property that SAP's attributes call the service's own is not given by a change")
+    func serverProperty() async throws {
+        let store = try await older(
+            #"<Property Name="S" Type="Edm.String" sap:creatable="false" sap:updatable="false"/>"#)
+        try await store.update("Items(1)", ["S": "mine", "Name": "new"])
+        let request = try #require(try await store.status().pending.first)
+        #expect(request.changes["S"] == nil)
+        #expect(request.changes["Name"] == "new")
+    }
+
+    @Test("A property that cannot be updated, or not be given with a creation, is refused")
+    func restrictedProperty() async throws {
+        let fixed = try await older(#"<Property Name="S" Type="Edm.String" sap:updatable="false"/>"#)
+        await #expect(throws: ODataError.self) { try await fixed.update("Items(1)", ["S": "mine"]) }
+        let late = try await older(#"<Property Name="S" Type="Edm.String" sap:creatable="false"/>"#)
+        await #expect(throws: ODataError.self) { try await late.create("Items", ["ID": 2, "S": "mine"]) }
+        #expect(try await late.status().pending.isEmpty)
+    }
+
+    @Test("A set refuses what its attributes say", arguments: ["creatable", "updatable", "deletable"])
+    func set(_ attribute: String) async throws {
+        let store = try await older(set: #"sap:\#(attribute)="false""#)
+        await #expect(throws: ODataError.self) {
+            switch attribute {
+            case "creatable": try await store.create("Items", ["ID": 2])
+            case "updatable": try await store.update("Items(1)", ["Name": "new"])
+            default: _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Items(1)")))
+            }
+        }
+        #expect(try await store.status().pending.isEmpty)
+    }
+
+    @Test("An entity whose flag says no refuses", arguments: ["updatable-path", "deletable-path"])
+    func flag(_ attribute: String) async throws {
+        let store = try await older(
+            #"<Property Name="Flag" Type="Edm.Boolean"/>"#, set: #"sap:\#(attribute)="Flag""#)
+        await #expect(throws: ODataError.self) {
+            if attribute == "updatable-path" {
+                try await store.update("Items(1)", ["Name": "new"])
+            } else {
+                _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Items(1)")))
+            }
+        }
+    }
+
+    @Test("NonUpdatableProperties and NonInsertableProperties are obeyed")
+    func capabilities() async throws {
+        func restriction(_ term: String, _ list: String) -> String {
+            """
+            <Annotation Term="Org.OData.Capabilities.V1.\(term)"><Record><PropertyValue Property="\(list)"><Collection>\
+            <PropertyPath>Name</PropertyPath></Collection></PropertyValue></Record></Annotation>
+            """
+        }
+        let fixed = try await OddService(
+            OddService.schema(annotations: restriction("UpdateRestrictions", "NonUpdatableProperties"))
+        ).clone()
+        await #expect(throws: ODataError.self) { try await fixed.update("Items(1)", ["Name": "new"]) }
+        // The same value is no change.
+        try await fixed.update("Items(1)", ["Name": "a"])
+        let late = try await OddService(
+            OddService.schema(annotations: restriction("InsertRestrictions", "NonInsertableProperties"))
+        ).clone()
+        await #expect(throws: ODataError.self) { try await late.create("Items", ["ID": 2, "Name": "x"]) }
+    }
+}
