@@ -164,7 +164,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ODataTransportConformance",
-            dependencies: ["ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL], swiftSettings: settings),
+            dependencies: ["ErrorCodes", "ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL],
+            swiftSettings: settings),
         // floor 7
         .executableTarget(
             name: "outpost",

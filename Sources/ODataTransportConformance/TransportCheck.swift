@@ -29,7 +29,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// All checks.
-    public static let all: [TransportCheck] = messages + bodies + failures + limits
+    public static let all: [TransportCheck] = messages + bodies + failures + limits + options
 
     /// The checks that a transport with these abilities passes.
     public static func all(for abilities: Set<TransportAbility>) -> [TransportCheck] {

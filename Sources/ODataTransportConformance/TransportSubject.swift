@@ -14,24 +14,30 @@ public struct TransportSubject: Sendable {
     }
 
     private let kind: Kind
+    private let makeProxied: (@Sendable (Int) throws -> any HTTPTransport)?
     private let end: @Sendable (any HTTPTransport) async throws -> Void
 
     /// A transport that goes over sockets.
     ///
     /// - Parameters:
     ///   - shutdown: ends a transport that was made.
+    ///   - proxied: makes one that connects through an HTTP proxy on a port of this machine; `nil` if the transport knows
+    ///     no proxy whose credentials a request can carry.
     ///   - make: makes one that takes the given time of silence for a failure.
     public init(
         shutdown: @escaping @Sendable (any HTTPTransport) async throws -> Void = { _ in },
+        proxied: (@Sendable (_ port: Int) throws -> any HTTPTransport)? = nil,
         make: @escaping @Sendable (_ silence: Duration) throws -> any HTTPTransport
     ) {
         kind = .sockets(make: make)
+        makeProxied = proxied
         end = shutdown
     }
 
     /// A transport that hands requests to a handler in the same process.
     public init(inMemory make: @escaping @Sendable (@escaping Handler) -> any HTTPTransport) {
         kind = .memory(make: make)
+        makeProxied = nil
         end = { _ in }
     }
 
@@ -68,6 +74,22 @@ public struct TransportSubject: Sendable {
             throw error
         }
         try await end(transport)
+    }
+
+    /// Runs a body with a transport that connects through a proxy on a port of this machine.
+    ///
+    /// - Returns: Whether there is such a transport.
+    func proxied(port: Int, _ body: (Wire) async throws -> Void) async throws -> Bool {
+        guard let makeProxied else { return false }
+        let transport = try makeProxied(port)
+        do {
+            try await body(Wire(transport: transport, authority: "service.test"))
+        } catch {
+            try? await end(transport)
+            throw error
+        }
+        try await end(transport)
+        return true
     }
 
     /// A transport that has been ended, and a port of this machine.

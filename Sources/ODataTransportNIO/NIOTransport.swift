@@ -33,6 +33,9 @@ public final class NIOTransport: HTTPTransport {
         pool = try ClientPool(configuration)
     }
 
+    /// The client certificate of the configuration.
+    public var configuredIdentity: ClientIdentity? { configuration.clientIdentity }
+
     /// Ends all connections and refuses what is sent later.
     ///
     /// A transport that is released without it does the same a little later.

@@ -92,7 +92,8 @@
                 return (.useCredential, URLCredential(trust: serverTrust))
             case NSURLAuthenticationMethodClientCertificate:
                 let identity = transfer(of: task)?.options.clientIdentity ?? configuration.clientIdentity
-                guard let credential = identity?.credential else { return (.performDefaultHandling, nil) }
+                // An identity that cannot be read was refused before the request was sent.
+                guard let credential = try? identity?.credential() else { return (.performDefaultHandling, nil) }
                 return (.useCredential, credential)
             default:
                 // User names and passwords are steps above: the caller gets the 401 or 407.
@@ -226,16 +227,23 @@
     }
 
     extension ClientIdentity {
-        /// The identity for the system. Of PEM it knows no way from memory; archives it reads.
-        fileprivate var credential: URLCredential? {
-            guard case .pkcs12(let bytes, let passphrase) = encoding else { return nil }
+        /// The identity for the system, which reads archives, and no PEM from memory.
+        ///
+        /// - Throws: ``ClientIdentityError``.
+        func credential() throws(ClientIdentityError) -> URLCredential {
+            guard case .pkcs12(let bytes, let passphrase) = encoding else {
+                throw ClientIdentityError(reason: "URLSession reads PKCS #12 archives alone, and this is PEM.")
+            }
             var items: CFArray?
             let options = [kSecImportExportPassphrase as String: passphrase ?? ""]
             guard SecPKCS12Import(Data(bytes) as CFData, options as CFDictionary, &items) == errSecSuccess,
                 let first = (items as? [[String: Any]])?.first,
                 let identity = first[kSecImportItemIdentity as String].map({ $0 as AnyObject }),
                 CFGetTypeID(identity) == SecIdentityGetTypeID()
-            else { return nil }
+            else {
+                throw ClientIdentityError(
+                    reason: "the archive cannot be opened with this passphrase, or holds no certificate with its key.")
+            }
             // Types of Core Foundation are told apart by their number, which has just been looked at; casts cannot.
             let secIdentity = unsafeDowncast(identity, to: SecIdentity.self)
             return URLCredential(identity: secIdentity, certificates: nil, persistence: .forSession)

@@ -78,9 +78,22 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
+    /// The client certificate of the configuration.
+    public var configuredIdentity: ClientIdentity? {
+        #if canImport(Security)
+            configuration.clientIdentity
+        #else
+            nil
+        #endif
+    }
+
     /// Sends a request and gives the answer as it came; redirects are the caller's.
     ///
-    /// - Throws: ``TransportError``, ``ODataError`` with status 413 when the body is larger than the limit,
+    /// The system asks for the credentials of its proxies itself: ``TransferOptions/proxyAuthorization`` is refused. So is
+    /// ``TransferOptions/clientIdentity`` on Linux, where Foundation shows no certificates.
+    ///
+    /// - Throws: ``TransportError``, ``ClientIdentityError`` for an identity that the system cannot read,
+    ///   ``ODataError`` with status 413 when the body is larger than the limit,
     ///   `CancellationError`, and what the request body's producer throws.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
@@ -90,6 +103,7 @@ public final class URLSessionTransport: HTTPTransport {
         guard request.scheme == "http" || request.scheme == "https", !host.isEmpty, let url = URL(string: text) else {
             throw TransportError.invalidURL(text)
         }
+        try requireSupport(of: options)
         var outgoing = URLRequest(url: url)
         outgoing.httpMethod = request.method.rawValue
         for field in request.headerFields {
@@ -123,6 +137,20 @@ public final class URLSessionTransport: HTTPTransport {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Refuses the options that would have no effect.
+    private func requireSupport(of options: TransferOptions) throws {
+        guard options.proxyAuthorization == nil else {
+            throw TransportError.unsupportedOption("proxyAuthorization", transport: "URLSessionTransport")
+        }
+        #if canImport(Security)
+            if let identity = options.clientIdentity ?? configuration.clientIdentity { _ = try identity.credential() }
+        #else
+            guard options.clientIdentity == nil else {
+                throw TransportError.unsupportedOption("clientIdentity", transport: "URLSessionTransport on Linux")
+            }
+        #endif
     }
 
     private func task(_ request: URLRequest, body: ByteStream?) async throws -> URLSessionTask {

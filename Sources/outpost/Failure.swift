@@ -160,6 +160,7 @@ struct Failure: Error {
             advice = "Use the https address of the service. If the network is yours alone: --allow-plain-http"
         case .foreignLink(let origin, _):
             advice = "If that host belongs to the service: --follow \(Self.host(of: origin).shellQuoted)"
+        case .unsupportedOption: advice = "Leave the option out, or use another transport."
         case .insecureLink:
             advice = "The same command fails again until the people who run the service let its links begin with https."
         }

@@ -9,6 +9,8 @@ import Testing
 @Suite struct NIOTransportTests {
     static let subject = TransportSubject {
         try await ($0 as? NIOTransport)?.shutdown()
+    } proxied: { port in
+        try NIOTransport(configuration: .init(proxy: .http(host: "127.0.0.1", port: port)))
     } make: { silence in
         // A busy machine may take longer than the default to connect.
         try NIOTransport(configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))

@@ -42,6 +42,25 @@ struct MetadataTests {
         #expect(broken.code == 1 && broken.errors.contains("line 2"))
     }
 
+    @Test("validate warns of what leads to nothing, and of what it leaves out, with the same words each time")
+    func dangling() async throws {
+        let document = try write(
+            "dangling.xml",
+            Self.model.replacing(
+                "EntityType=\"S.Room\"/>",
+                with: """
+                    EntityType="S.Room"><NavigationPropertyBinding Path="Gone" Target="Nowhere"/></EntitySet>
+                    <ActionImport Name="Open" Action="S.Open"/>
+                    """
+            ).replacing("<Property Name=\"Since\" Type=\"Edm.DateTimeOffset\"/>", with: "<Property Name=\"Since\"/>"))
+        let first = try await tool.run("metadata", "validate", document)
+        #expect(first.code == 0 && first.output.contains("4 warnings"), "\(first.output)")
+        for name in ["Gone", "Nowhere", "S.Open", "Property Since was left out"] {
+            #expect(first.output.contains(name))
+        }
+        #expect(try await tool.run("metadata", "validate", document).output == first.output)
+    }
+
     @Test("convert loses nothing where the format can say it, and names what it cannot")
     func convert() async throws {
         let (xml, json) = (try write("model.xml", Self.model), site.path("model.json"))

@@ -11,9 +11,13 @@ public import ODataService
 /// let order = try await service.entity("Orders", key: 10248)   // If-None-Match, if it was read before
 /// ```
 ///
-/// It keeps entities that are read whole: by key, or as pages of a set without `$select`, `$expand` and `$apply`.
-/// Everything else goes through. A change that goes through it is followed: what it returns is kept, what it may have
-/// changed is forgotten.
+/// It keeps entities that are read whole: by key, or as pages of a set without `$select`, `$expand` and `$apply`, with the
+/// pages that their next links lead to. A set whose pages were all read answers queries over it, too. Everything else goes
+/// through. A change that goes through it is followed: what it returns is kept, what it may have changed is forgotten.
+///
+/// Which entities a page has is a document of the cache, so that a cache which is saved and loaded again
+/// (``PersistentStore``) answers the same collections without the service. A cache has to have room for all pages:
+/// ``MemoryEntityCache/Limits/capacity``.
 public struct CachingProvider: ODataProvider {
     /// Who is asked.
     public let base: any ODataProvider
@@ -76,7 +80,13 @@ public struct CachingProvider: ODataProvider {
         if request.method == .read {
             switch subject {
             case .entity(let set, let key): return try await entity(request, set, key)
-            case .page(let set): return try await page(request, set)
+            case .page(let set):
+                let address = PageIndex.Address.page(set, request.pageName)
+                let start = request.isWholeSet ? address : nil
+                return try await page(request, PageIndex.Continuation(address: address, start: start), model)
+            case .link(let link):
+                guard let continuation = await pages.continuation(of: link) else { return try await other(request) }
+                return try await page(request, continuation, model)
             case .other: return try await other(request)
             }
         }
@@ -116,34 +126,70 @@ public struct CachingProvider: ODataProvider {
         }
     }
 
-    private func page(_ request: ODataRequest, _ set: String) async throws -> ODataResponse {
-        let address = PageIndex.Address.page(set, request.url.urlEncoded())
-        if await answersAlone(address), let page = await cachedPage(request, set, address) { return page }
+    private func page(
+        _ request: ODataRequest, _ place: PageIndex.Continuation, _ model: EntityDataModel
+    ) async throws -> ODataResponse {
+        if await answersAlone(place.address), let page = await cachedPage(request, place.address, model) {
+            return page
+        }
         guard policy != .onlyCached else { throw Self.notCached(request) }
         do {
             let response = try await base.execute(request)
-            if case .page(let page) = response.body, request.preferences.maxPageSize == nil {
-                try await keep(page.entities, in: set)
-                await pages.keep(page, at: address, isWholeSet: request.isWholeSet && page.nextLink == nil)
-            }
+            if case .page(let page) = response.body { try await keep(page, place, model) }
             return response
         } catch {
-            if mayAnswerInstead(of: error), let page = await cachedPage(request, set, address) { return page }
+            if mayAnswerInstead(of: error), let page = await cachedPage(request, place.address, model) { return page }
             throw error
         }
     }
 
-    /// The page as it was read, or computed from the whole set where that was read.
+    /// Keeps a page, and the whole set if this was the last one of it.
+    private func keep(_ page: EntityPage, _ place: PageIndex.Continuation, _ model: EntityDataModel) async throws {
+        let (address, set) = (place.address, place.address.set)
+        try await keep(page.entities, in: set)
+        let keys = page.entities.compactMap(\.key)
+        guard keys.count == page.entities.count else { return }
+        let documents = PageDocuments(cache, model)
+        let kept = PageIndex.Page(keys: keys, count: page.count, nextLink: page.nextLink, start: place.start)
+        await documents.forget(await pages.keep(kept, at: address))
+        await documents.keep(kept, at: address)
+        guard page.nextLink == nil, let start = place.start, let all = await pages.keys(from: start) else { return }
+        await pages.setWholeSet(all, of: set)
+        await documents.keepWholeSet(all, of: set)
+        // The service has no others.
+        let known = Set(all)
+        let gone = await cache.entries(of: set).filter { $0.state == .server }.compactMap(\.entity.key)
+            .filter { !known.contains($0) }
+        if !gone.isEmpty { await cache.remove(gone, from: set) }
+    }
+
+    /// The page at an address, from this run or an earlier one.
+    private func knownPage(_ address: PageIndex.Address, _ model: EntityDataModel) async -> PageIndex.Page? {
+        if let page = await pages.page(at: address) { return page }
+        guard let page = await PageDocuments(cache, model).page(at: address) else { return nil }
+        await pages.restore(page, at: address)
+        return page
+    }
+
+    private func knownWholeSet(_ set: String, _ model: EntityDataModel) async -> [EntityKey]? {
+        if let keys = await pages.wholeSet(set) { return keys }
+        guard let keys = await PageDocuments(cache, model).wholeSet(set) else { return nil }
+        await pages.setWholeSet(keys, of: set)
+        return keys
+    }
+
+    /// The page as it was read, or computed from the whole set if all of it was read.
     private func cachedPage(
-        _ request: ODataRequest, _ set: String, _ address: PageIndex.Address
+        _ request: ODataRequest, _ address: PageIndex.Address, _ model: EntityDataModel
     ) async -> ODataResponse? {
-        if let kept = await pages.page(at: address), let entities = await entities(kept.keys, of: set) {
+        let set = address.set
+        if let kept = await knownPage(address, model), let entities = await entities(kept.keys, of: set) {
             var page = EntityPage(entities: entities)
             page.count = kept.count
             page.nextLink = kept.nextLink
             return ODataResponse(body: .page(page))
         }
-        guard let keys = await pages.wholeSet(set), await entities(keys, of: set) != nil,
+        guard request.link == nil, let keys = await knownWholeSet(set, model), await entities(keys, of: set) != nil,
             let answer = try? await cache.entities(matching: request.url)
         else { return nil }
         return ODataResponse(body: .page(EntityPage(entities: answer.entities, count: answer.count.map { Int64($0) })))
@@ -161,7 +207,7 @@ public struct CachingProvider: ODataProvider {
         return entities
     }
 
-    /// What follows a link, projects, expands or counts.
+    /// What follows a link that no page has, projects, expands or counts.
     private func other(_ request: ODataRequest) async throws -> ODataResponse {
         guard policy != .onlyCached else { throw Self.notCached(request) }
         return try await base.execute(request)
@@ -204,7 +250,7 @@ public struct CachingProvider: ODataProvider {
             let response = try await base.execute(request)
             if request.method == .create, case .page(let set) = subject, case .entity(let entity) = response.body {
                 try await keep([entity], in: set)
-                await pages.forget(set)
+                await forgetPages(of: set)
             } else {
                 // A batch, an action or a link may have changed anything.
                 await forgetEverything()
@@ -214,7 +260,7 @@ public struct CachingProvider: ODataProvider {
         let shown = try await show(request, set, key)
         do {
             let response = try await base.execute(request)
-            await pages.forget(set)
+            await forgetPages(of: set)
             if request.method == .delete {
                 await cache.remove([key], from: set)
             } else if case .entity(var entity) = response.body {
@@ -272,8 +318,14 @@ public struct CachingProvider: ODataProvider {
         }
     }
 
+    private func forgetPages(of set: String) async {
+        await pages.forget(set)
+        if let model = await cache.model { await PageDocuments(cache, model).forget(set) }
+    }
+
     private func forgetEverything() async {
         await pages.forgetAll()
+        if let model = await cache.model { await PageDocuments(cache, model).forget() }
         for collection in await cache.collections {
             let keys = await cache.entries(of: collection).filter { $0.state == .server }.compactMap(\.entity.key)
             await cache.remove(keys, from: collection)
@@ -282,15 +334,22 @@ public struct CachingProvider: ODataProvider {
 }
 
 /// What a request is about, as far as a cache of entities can tell.
-private enum CachedSubject {
+enum CachedSubject {
     case entity(String, EntityKey)
     case page(String)
+    /// A page that a link leads to.
+    case link(String)
     case other
 
     init(_ request: ODataRequest, _ model: EntityDataModel) {
         self = .other
         let options = request.url.options
-        guard request.link == nil, request.format == nil, request.isolation == nil, options.select.isEmpty,
+        guard request.format == nil, request.isolation == nil else { return }
+        if let link = request.link {
+            self = .link(link)
+            return
+        }
+        guard options.select.isEmpty,
             options.expand.isEmpty, options.compute.isEmpty, options.apply.isEmpty,
             let bound = try? Binder(model: model).bind(request.url),
             case .entitySet(let set, _)? = bound.resource.steps.first
@@ -307,6 +366,11 @@ private enum CachedSubject {
 extension ODataRequest {
     /// Whether everything of a set is asked for.
     fileprivate var isWholeSet: Bool { url.options == QueryOptions() }
+
+    /// A name for the page that is asked for: how large it may be makes another page.
+    fileprivate var pageName: String {
+        (preferences.maxPageSize.map { "\($0) " } ?? "") + url.urlEncoded()
+    }
 }
 
 extension Entity {

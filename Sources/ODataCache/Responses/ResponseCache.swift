@@ -17,8 +17,9 @@ import Synchronization
 ///
 /// - Kept are complete answers with status 200, 203, 300, 301, 404 or 410 to GET, unless request or response say
 ///   `no-store`, up to ``Configuration/maxBodySize``. Larger ones and parts (206) go through.
-/// - It is a cache of one user (`private`). A request with `Authorization` is answered only by what came for the same
-///   credentials, unless ``Configuration/user`` says whose cache it is.
+/// - It is a cache of one user (`private`). A request is answered only by what came for the same credentials, unless
+///   ``Configuration/user`` says whose cache it is. Credentials are `Authorization`, cookies, the client certificate, and
+///   every field that is not known to say nothing of the user, since API keys and tenants go in fields of any name.
 /// - A request with another method than GET, HEAD, OPTIONS and TRACE makes it forget what begins with
 ///   ``Configuration/serviceRoot``, or the URL itself where there is none (RFC 9111, 4.4): a change of one entity
 ///   changes every collection that shows it. `$metadata` stays. So does everything where the service refused (4xx); one
@@ -80,20 +81,22 @@ public struct ResponseCache: Sendable {
     /// - Parameters:
     ///   - request: With its absolute URL.
     ///   - body: What to send.
+    ///   - identity: What tells the user apart beside the fields of the request, such as a client certificate.
     ///   - send: Sends it.
     /// - Throws: What `send` throws, unless a kept response may stand in.
     public func respond(
-        to request: HTTPRequest, body: ByteStream?, send: Send
+        to request: HTTPRequest, body: ByteStream?, identity: [UInt8] = [], send: Send
     ) async throws -> (HTTPResponse, ByteStream) {
+        let owner = owner(request, identity)
         guard let url = Self.url(of: request) else { return try await send(request, body) }
         guard request.method == .get else {
             guard !Self.safeMethods.contains(request.method) else { return try await send(request, body) }
             do {
                 let answer = try await send(request, body)
-                if !(400..<500).contains(answer.0.status.code) { await invalidate(url, request, answer.0) }
+                if !(400..<500).contains(answer.0.status.code) { await invalidate(url, owner, answer.0) }
                 return answer
             } catch {
-                await invalidate(url, request, nil)
+                await invalidate(url, owner, nil)
                 throw error
             }
         }
@@ -101,7 +104,7 @@ public struct ResponseCache: Sendable {
         // A request with conditions or for a part is its sender's own business.
         guard !asked.has("no-store"), body == nil, Self.ownConditions.allSatisfy({ request.headerFields[$0] == nil })
         else { return try await send(request, body) }
-        let key = key(url, request)
+        let key = owner + url
         let kept = await store.responses(for: key)
         let candidate = kept.filter { $0.fits(request) }.max { $0.responseTime < $1.responseTime }
         if let candidate, candidate.isFresh(for: asked, now()) { return answer(candidate, "hit") }
@@ -223,9 +226,8 @@ public struct ResponseCache: Sendable {
     /// Forgets what a change may have altered.
     ///
     /// - Parameter response: The answer; `nil` where it was lost.
-    private func invalidate(_ url: String, _ request: HTTPRequest, _ response: HTTPResponse?) async {
+    private func invalidate(_ url: String, _ owner: String, _ response: HTTPResponse?) async {
         changes.add()
-        let owner = owner(request)
         guard let root = configuration.serviceRoot, url.hasPrefix(root) else {
             await store.setResponses([], for: owner + url)
             // Other addresses of the same origin that the response names.
@@ -257,15 +259,43 @@ public struct ResponseCache: Sendable {
         return "\(scheme.lowercased())://\(authority.lowercased())\(path)"
     }
 
-    private func key(_ url: String, _ request: HTTPRequest) -> String { owner(request) + url }
-
     /// Whose response it is. Credentials are not kept, only what tells them apart.
-    private func owner(_ request: HTTPRequest) -> String {
+    private func owner(_ request: HTTPRequest, _ identity: [UInt8]) -> String {
         if let user = configuration.user { return "\(user) " }
-        guard let credentials = request.headerFields[.authorization] else { return "" }
-        return SHA256.hash(data: Data(credentials.utf8)).prefix(16)
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + " "
+        var telling: [(name: String, value: String)] = []
+        for field in request.headerFields {
+            let name = field.name.canonicalName
+            if !Self.impersonalFields.contains(name), !Self.impersonalPrefixes.contains(where: name.hasPrefix) {
+                telling.append((name, field.value))
+            }
+        }
+        guard !telling.isEmpty || !identity.isEmpty else { return "" }
+        var hash = SHA256()
+        // Each with its length, so that no two lists look alike. Fields of several names come in any order.
+        func update(_ bytes: some Collection<UInt8>) {
+            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: Array(bytes))
+        }
+        for (name, value) in telling.sorted(by: { ($0.name, $0.value) < ($1.name, $1.value) }) {
+            update(name.utf8)
+            update(value.utf8)
+        }
+        update(identity)
+        return hash.finalize().prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + " "
     }
+
+    /// Fields that say how a request is to be answered, or how it is sent, and nothing of the user.
+    private static let impersonalFields: Set<String> = [
+        "host", "user-agent", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "via",
+        "expect", "date", "x-request-id", "range", "cache-control", "pragma", "prefer", "x-csrf-token",
+        "x-requested-with", "x-correlationid",
+        "traceparent", "tracestate", "baggage", "dataserviceversion", "maxdataserviceversion", "mindataserviceversion",
+        "odata-version", "odata-maxversion", "odata-isolation", "isolation", "dnt", "origin", "referer",
+        "x-http-method",
+        "repeatability-request-id", "repeatability-first-sent", "repeatability-client-id",
+    ]
+
+    private static let impersonalPrefixes = ["accept", "content-", "if-"]
 }
 
 /// How many changes went through a cache.

@@ -29,7 +29,8 @@ public struct SearchMatcher: Sendable {
 }
 
 extension EntityCache {
-    /// The entities of a collection in whose searchable properties a text is found.
+    /// The entities of a collection in whose searchable properties a text is found, those within complex properties
+    /// included.
     ///
     /// - Parameters:
     ///   - text: What is looked for; nothing, or blanks alone, finds every entity.
@@ -45,18 +46,56 @@ extension EntityCache {
         guard let model = await model else { throw CacheError.noModel }
         guard model.entitySet(collection) != nil else { throw CacheError.unknownCollection(collection) }
         let matcher = try search.matcher(for: text, locale: locale)
-        return try await entities(of: collection).filter { entity in
-            try matcher.matches(entity.shape.searchableProperties.compactMap { entity[$0].flatMap(Self.text) })
+        let fields = SearchedFields(model)
+        return try await entities(of: collection).filter { try matcher.matches(fields.texts(of: $0)) }
+    }
+}
+
+/// The texts of entities that searches look into.
+private struct SearchedFields {
+    private let model: EntityDataModel
+
+    init(_ model: EntityDataModel) { self.model = model }
+
+    func texts(of entity: Entity) -> [String] {
+        var texts: [String] = []
+        // Where the metadata say of some properties that they are searchable, the others are not.
+        collect(entity, all: !hasMarks(entity.shape), into: &texts)
+        return texts
+    }
+
+    private func collect(_ entity: Entity, all: Bool, into texts: inout [String]) {
+        for (property, value) in zip(entity.shape.properties, entity.values) {
+            guard let value else { continue }
+            collect(value, all: all, isMarked: property.isSearchable, into: &texts)
         }
     }
 
-    /// The text of a value as it is searched.
-    private static func text(of value: ODataValue) -> String? {
+    private func collect(_ value: ODataValue, all: Bool, isMarked: Bool, into texts: inout [String]) {
         switch value {
-        case .null: nil
-        case .string(let text): text
-        default: value.lexicalText
+        case .null: break
+        case .string(let text): if all || isMarked { texts.append(text) }
+        case .complex(let inner): collect(inner, all: all || isMarked, into: &texts)
+        case .collection(let members):
+            for member in members { collect(member, all: all, isMarked: isMarked, into: &texts) }
+        default: if isMarked, let text = value.lexicalText { texts.append(text) }
         }
+    }
+
+    /// Whether the metadata say of any property of a type, or within one, that it is searchable.
+    private func hasMarks(_ shape: Shape) -> Bool {
+        var waiting = [shape]
+        var seen: Set<QualifiedName> = [shape.name]
+        while let shape = waiting.popLast() {
+            for property in shape.properties {
+                if property.isSearchable { return true }
+                guard case .complex(let name?) = property.type.element, seen.insert(name).inserted,
+                    let inner = model.shape(name)
+                else { continue }
+                waiting.append(inner)
+            }
+        }
+        return false
     }
 }
 

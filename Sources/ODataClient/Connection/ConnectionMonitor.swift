@@ -128,7 +128,7 @@ public struct MonitoredTransport: HTTPTransport {
             case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: monitor.noteFailure()
             case .invalidURL, .untrustedCertificate, .clientCertificateRefused, .proxyAuthenticationRequired,
                 .malformed,
-                .tooLarge, .plainHTTP, .foreignLink, .insecureLink:
+                .tooLarge, .plainHTTP, .foreignLink, .insecureLink, .unsupportedOption:
                 break
             }
             throw error

@@ -57,8 +57,21 @@ public struct Diagnostics: Sendable {
     /// Whether requests carry the context of a trace: that of the bootstrapped tracer, in a span per request, or
     /// ``TraceContext`` where there is none.
     public var propagatesTraces: Bool
-    /// Makes the id that groups the requests of one action of a user, sent as `X-CorrelationID`; `nil` sends none.
+    /// Makes the id that groups the messages of one request, sent as `X-CorrelationID`; `nil` sends none. The id stands in
+    /// each line of the log (`correlation-id`), in spans (`correlation.id`), in ``RequestTimings``, in the response and in an
+    /// `ODataError`.
     public var correlationID: (@Sendable () -> String)?
+    /// The id that requests of this task carry instead of those that ``correlationID`` makes: it groups the requests of
+    /// one action of a user.
+    ///
+    /// ```swift
+    /// try await Diagnostics.$currentCorrelationID.withValue("checkout-17") {
+    ///     try await service.update(order)
+    ///     try await service.update(item)
+    /// }
+    /// ```
+    @TaskLocal public static var currentCorrelationID: String?
+
     /// Gets the times of each request when it is over.
     public var onTimings: (@Sendable (RequestTimings) -> Void)?
 
@@ -87,11 +100,22 @@ public struct Diagnostics: Sendable {
 
     // MARK: Telling
 
+    /// What lines of the log about one message have in common.
+    private static func metadata(_ requestID: String?, _ correlationID: String?) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        metadata["request-id"] = requestID.map { "\($0)" }
+        metadata[LogRecord.correlationKey] = correlationID.map { "\($0)" }
+        return metadata
+    }
+
+    private static func metadata(_ requestID: String?, _ message: HTTPRequest) -> Logger.Metadata {
+        metadata(requestID, message.headerFields[.correlationID])
+    }
+
     /// - Parameter secrets: the names of fields whose values are left out.
     func log(_ message: HTTPRequest, body: ByteStream?, id: String?, secrets: some Collection<String>) async {
         guard let logger, traceLevel > .none else { return }
-        var metadata: Logger.Metadata = [:]
-        metadata["request-id"] = id.map { "\($0)" }
+        var metadata = Self.metadata(id, message)
         let path = message.path ?? "/"
         let shown = traceLevel >= .medium ? redaction.redacted(path) : Self.withoutQuery(path)
         if traceLevel >= .medium {
@@ -113,8 +137,7 @@ public struct Diagnostics: Sendable {
 
     func log(_ response: HTTPResponse, to message: HTTPRequest, id: String?) {
         guard let logger, traceLevel > .none else { return }
-        var metadata: Logger.Metadata = [:]
-        metadata["request-id"] = id.map { "\($0)" }
+        var metadata = Self.metadata(id, message)
         if traceLevel >= .medium {
             metadata["headers"] = .array(
                 response.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
@@ -124,13 +147,15 @@ public struct Diagnostics: Sendable {
     }
 
     /// A response body that is logged as far as it is wanted: once, when that much of it has come.
-    func logged(_ stream: ByteStream, id: String?) -> ByteStream {
+    func logged(_ stream: ByteStream, of message: HTTPRequest, id: String?) -> ByteStream {
         guard let logger, traceLevel >= .high else { return stream }
         let limit = stream.length.map { min(Int(clamping: $0), Self.maxLoggedBody) } ?? Self.maxLoggedBody
         let beginning = BodyBeginning(limit: limit)
         @Sendable func tell(_ bytes: [UInt8]?) {
             guard let bytes, !bytes.isEmpty else { return }
-            logger.debug("← body", metadata: ["request-id": "\(id ?? "")", "body": .string(text(bytes))])
+            var metadata = Self.metadata(id, message)
+            metadata["body"] = .string(text(bytes))
+            logger.debug("← body", metadata: metadata)
         }
         return ByteStream(length: stream.length) {
             do {
@@ -151,23 +176,24 @@ public struct Diagnostics: Sendable {
             if traceLevel < .high, let refusal = error as? ODataError { "\(refusal.status) \(refusal.code)" } else {
                 redaction.redacted("\(error)")
             }
+        var metadata = Self.metadata(id, message)
+        metadata["error-code"] = "\(ErrorCode(error).rawValue)"
         logger.warning(
-            "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)",
-            metadata: ["request-id": "\(id ?? "")", "error-code": "\(ErrorCode(error).rawValue)"])
+            "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)", metadata: metadata)
     }
 
     func record(_ timings: RequestTimings) {
         onTimings?(timings)
         if let logger, traceLevel > .none {
-            logger.debug(
-                "\(timings.operation) took \(timings.endToEnd)",
-                metadata: [
-                    "request-id": "\(timings.requestID ?? "")", "client": "\(timings.client)",
-                    "transport": "\(timings.transport)", "network": "\(timings.network)",
-                    "received": "\(timings.receivedBytes)", "sent": "\(timings.sentBytes)",
-                    "parsed": .array(
-                        timings.documents.map { "\($0.kind.rawValue) \($0.bytes) bytes in \($0.duration)" }),
-                ])
+            var metadata = Self.metadata(timings.requestID, timings.correlationID)
+            metadata["client"] = "\(timings.client)"
+            metadata["transport"] = "\(timings.transport)"
+            metadata["network"] = "\(timings.network)"
+            metadata["received"] = "\(timings.receivedBytes)"
+            metadata["sent"] = "\(timings.sentBytes)"
+            metadata["parsed"] = .array(
+                timings.documents.map { "\($0.kind.rawValue) \($0.bytes) bytes in \($0.duration)" })
+            logger.debug("\(timings.operation) took \(timings.endToEnd)", metadata: metadata)
         }
         guard let metricsPrefix else { return }
         let factory = metricsFactory ?? MetricsSystem.factory
@@ -197,10 +223,11 @@ public struct Diagnostics: Sendable {
 
     // MARK: Traces
 
-    /// Runs a request within a span, and lets it carry the trace.
-    func traced<Result: Sendable>(
-        _ message: HTTPRequest, _ body: (HTTPRequest) async throws -> Result
-    ) async throws -> Result {
+    /// Runs a request within a span, and lets it carry the trace. The span has the status of the answer, and is one of a
+    /// failure from 400 on (OpenTelemetry, semantic conventions for HTTP clients).
+    func traced(
+        _ message: HTTPRequest, _ body: (HTTPRequest) async throws -> (HTTPResponse, ByteStream)
+    ) async throws -> (HTTPResponse, ByteStream) {
         guard propagatesTraces else { return try await body(message) }
         var message = message
         let bootstrapped = InstrumentationSystem.instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
@@ -214,8 +241,23 @@ public struct Diagnostics: Sendable {
             span.attributes["http.request.method"] = message.method.rawValue
             span.attributes["url.path"] = Self.withoutQuery(message.path)
             span.attributes["server.address"] = message.authority ?? ""
+            if let id = message.headerFields[.correlationID] { span.attributes["correlation.id"] = id }
             tracer.inject(span.context, into: &message.headerFields, using: HeaderFieldInjector())
-            return try await body(message)
+            do {
+                let answer = try await body(message)
+                let code = answer.0.status.code
+                span.attributes["http.response.status_code"] = code
+                if code >= 400 {
+                    span.attributes["error.type"] = "\(code)"
+                    span.setStatus(SpanStatus(code: .error))
+                }
+                return answer
+            } catch {
+                let code = ErrorCode(error).rawValue
+                span.attributes["error.type"] = code
+                span.setStatus(SpanStatus(code: .error, message: code))
+                throw error
+            }
         }
     }
 }

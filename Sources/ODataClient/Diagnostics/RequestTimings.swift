@@ -31,6 +31,8 @@ public struct RequestTimings: Sendable, Hashable {
 
     /// `X-Request-ID`, where one was sent.
     public internal(set) var requestID: String?
+    /// `X-CorrelationID`, where one was sent.
+    public internal(set) var correlationID: String?
     /// The method and the path without its query, whose literals may be personal.
     public internal(set) var operation: String
     /// The status of the answer; `nil` where none came.

@@ -52,6 +52,8 @@ public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
     public var headers: [String: String] { serviceError?.headers ?? [:] }
     /// The identification of the request in the service's logs.
     public var requestID: String? { serviceError?.requestID }
+    /// The id that the request shares with its lines in the log and its trace.
+    public var correlationID: String? { serviceError?.correlationID }
 
     /// What went wrong, for people.
     ///

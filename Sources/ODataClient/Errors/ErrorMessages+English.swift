@@ -15,6 +15,7 @@ private let ownWords: [String: String] = [
     "transport.malformed": "The answer of {host} cannot be understood: {reason}",
     "transport.too-large": "The answer of {host} was refused: {reason}",
     "transport.too-slow": "The answer of {host} was given up: {reason}",
+    "transport.unsupported-option": "{transport} does not support the option {option}; nothing was sent.",
     "transport.plain-http":
         "Credentials are not sent to {host}: without https, everybody on the way can read them.",
     "transport.foreign-link": "A link of the service at {service} leads to {origin}, and was not followed.",
@@ -108,6 +109,7 @@ private let ownWords: [String: String] = [
     "storage.key-in-doubt.recovery": "Keep both keys, see to the device, and change the key once more.",
     "offline.endless.recovery":
         "If the service has so much, raise the limit of the download; otherwise tell those who run the service.",
+    "transport.unsupported-option.recovery": "Use another transport, or leave the option out.",
     "transport.plain-http.recovery": "Use the https address of the service, or allow plain http for it.",
     "transport.foreign-link.recovery":
         "If that address belongs to the service, allow links to it; otherwise tell those who run the service.",

@@ -13,6 +13,7 @@ let german: [String: String] = [
     "transport.malformed": "Die Antwort von {host} ist nicht zu verstehen: {reason}",
     "transport.too-large": "Die Antwort von {host} wurde nicht angenommen: {reason}",
     "transport.too-slow": "Die Antwort von {host} wurde aufgegeben: {reason}",
+    "transport.unsupported-option": "{transport} kennt die Option {option} nicht; nichts wurde gesendet.",
     "transport.plain-http":
         "Anmeldedaten gehen nicht an {host}: ohne https kann jeder auf dem Weg sie lesen.",
     "transport.foreign-link": "Ein Verweis des Dienstes {service} führt zu {origin} und wurde nicht verfolgt.",
@@ -98,6 +99,7 @@ let german: [String: String] = [
         "Behalten Sie beide Schlüssel, sehen Sie nach dem Gerät, und wechseln Sie den Schlüssel noch einmal.",
     "offline.endless.recovery":
         "Heben Sie die Grenze an, wenn der Dienst so viel hat; sonst hilft nur dessen Betreiber.",
+    "transport.unsupported-option.recovery": "Nehmen Sie einen anderen Transport, oder lassen Sie die Option weg.",
     "transport.plain-http.recovery": "Nehmen Sie die https-Adresse des Dienstes, oder erlauben Sie http für ihn.",
     "transport.foreign-link.recovery":
         "Erlauben Sie Verweise dorthin, wenn die Adresse zum Dienst gehört; sonst hilft nur dessen Betreiber.",

@@ -35,6 +35,9 @@ extension ODataClient {
         public var repeatabilityClientID: String?
         /// What is done about requests that the metadata says the service cannot answer.
         public var capabilities: CapabilityPolicy
+        /// What is checked of the values that a change sends, against the metadata (OData CSDL 4.01, 7.1 and 7.2): all
+        /// unless given. An empty set checks nothing, for services whose metadata forbid what they take.
+        public var valueChecks: ValueValidator.Checks
         /// What entities of services before V4 are asked for and sent in.
         public var entityFormat: MessageDialect.EntityFormat
         /// What a change of some properties is called on the wire.
@@ -70,7 +73,8 @@ extension ODataClient {
             options: [String: String] = [:], language: String? = nil, sendsLanguageOption: Bool = false,
             csrf: CSRFPolicy = .automatic, csrfField: String = "X-CSRF-Token",
             repeatability: RepeatabilityPolicy = .whenSupported, repeatabilityClientID: String? = nil,
-            capabilities: CapabilityPolicy = .check, entityFormat: MessageDialect.EntityFormat = .json,
+            capabilities: CapabilityPolicy = .check, valueChecks: ValueValidator.Checks = .all,
+            entityFormat: MessageDialect.EntityFormat = .json,
             updateMethod: MessageDialect.UpdateMethod = .automatic, tunnelsMethods: Bool = false,
             isIEEE754Compatible: Bool = false, hidesURLs: Bool = false, followedHosts: Set<String> = [],
             allowsPlainHTTP: Bool = false, refusesUnreadableValues: Bool = false, metadataURL: String = "$metadata",
@@ -89,6 +93,7 @@ extension ODataClient {
             self.repeatability = repeatability
             self.repeatabilityClientID = repeatabilityClientID
             self.capabilities = capabilities
+            self.valueChecks = valueChecks
             self.entityFormat = entityFormat
             self.updateMethod = updateMethod
             self.tunnelsMethods = tunnelsMethods

@@ -210,6 +210,7 @@ public final class ODataClient: ODataProvider {
             message = try serviceRoot.request(.get, url: configuration.completed(url))
         }
         message.headerFields[.accept] = accept
+        correlate(&message)
         return message
     }
 
@@ -220,8 +221,9 @@ public final class ODataClient: ODataProvider {
     /// Where the request asks for a format, collections of V4 come as encoded bytes that stream; else they are
     /// decoded.
     /// - Throws: ``ODataError`` when the service refuses, ``CapabilityError`` when its metadata says that it would,
-    ///   ``InvalidResponseError`` when its answer cannot be read (a change may have acted), ``TransportError`` for
-    ///   the way, ``MetadataError``.
+    ///   `InvalidValueError` when a value that would be sent does not fit its property
+    ///   (``Configuration/valueChecks``), ``InvalidResponseError`` when its answer cannot be read (a change may have
+    ///   acted), ``TransportError`` for the way, ``MetadataError``.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         try await execute(request, options: TransferOptions())
     }
@@ -229,6 +231,14 @@ public final class ODataClient: ODataProvider {
     /// Sends a request with a priority, a time limit or a listener of its own, and reads the answer; see
     /// ``execute(_:)``.
     public func execute(_ request: ODataRequest, options: TransferOptions) async throws -> ODataResponse {
+        // All messages of one request carry one id: those for a token and for further pages, too.
+        guard Diagnostics.currentCorrelationID == nil, let id = configuration.diagnostics.correlationID?() else {
+            return try await observed(request, options)
+        }
+        return try await Diagnostics.$currentCorrelationID.withValue(id) { try await observed(request, options) }
+    }
+
+    private func observed(_ request: ODataRequest, _ options: TransferOptions) async throws -> ODataResponse {
         guard let observer = request.unsentObserver else { return try await carryOut(request, options) }
         let departure = Departure()
         var options = options
@@ -243,6 +253,7 @@ public final class ODataClient: ODataProvider {
 
     private func carryOut(_ request: ODataRequest, _ options: TransferOptions) async throws -> ODataResponse {
         let model = try await model
+        try request.validateValues(ValueValidator(model: model, checks: configuration.valueChecks))
         let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
         switch plan {
         case .single(let request, let limit):
@@ -353,7 +364,9 @@ public final class ODataClient: ODataProvider {
         let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }
         let encoder = RequestEncoder(
             serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model, form, request.method))
-        let (message, body) = try encoder.encode(request)
+        var (message, body) = try encoder.encode(request)
+        correlate(&message)
+        let correlationID = message.headerFields[.correlationID]
         try requireSecrecy(message, of: credentials)
         let recorder = recorder(message)
         var id: String?
@@ -367,9 +380,10 @@ public final class ODataClient: ODataProvider {
                 serviceRoot: serviceRoot, model: model, maxBodySize: configuration.maxResponseSize,
                 strictness: configuration.refusesUnreadableValues ? .lenient : .forgiving)
             let before = recorder?.reading()
-            let decoded: ODataResponse
+            var decoded: ODataResponse
             do {
                 decoded = try await decoder.decode(response, body: stream, to: request)
+                decoded.correlationID = correlationID
             } catch {
                 recorder?.parsed(response.status.code >= 400 ? .error : .response, since: before)
                 throw error
@@ -380,6 +394,7 @@ public final class ODataClient: ODataProvider {
         } catch var error as ODataError {
             recorder?.finish()
             error.requestID = error.requestID ?? id
+            error.correlationID = correlationID
             configuration.diagnostics.log(error, message, id: error.requestID)
             throw error
         } catch {
@@ -506,7 +521,7 @@ public final class ODataClient: ODataProvider {
             guard let recorder else {
                 let (response, stream) = try await transport.send(message, body: body, options: options)
                 diagnostics.log(response, to: message, id: id)
-                return (response, diagnostics.logged(stream, id: id))
+                return (response, diagnostics.logged(stream, of: message, id: id))
             }
             let (response, stream) = try await transport.send(
                 message, body: body.map { recorder.sending($0) },
@@ -514,7 +529,7 @@ public final class ODataClient: ODataProvider {
             recorder.update { $0.status = response.status.code }
             diagnostics.log(response, to: message, id: id)
             let timed = recorder.receiving(stream, client: started, transport: handed)
-            return (response, diagnostics.logged(timed, id: id))
+            return (response, diagnostics.logged(timed, of: message, id: id))
         }
     }
 
@@ -540,9 +555,15 @@ public final class ODataClient: ODataProvider {
         if let id = configuration.requestID?(), message.headerFields[.requestID] == nil {
             message.headerFields[.requestID] = id
         }
-        if let id = configuration.diagnostics.correlationID?(), message.headerFields[.correlationID] == nil {
-            message.headerFields[.correlationID] = id
-        }
+        correlate(&message)
+    }
+
+    /// Gives a message the id of the action that it belongs to, unless it has one. A field that the app gives wins.
+    private func correlate(_ message: inout HTTPRequest) {
+        guard message.headerFields[.correlationID] == nil else { return }
+        let given = configuration.headers.first { HTTPField.Name($0.key) == .correlationID }?.value
+        message.headerFields[.correlationID] =
+            given ?? Diagnostics.currentCorrelationID ?? configuration.diagnostics.correlationID?()
     }
 
     /// The fields that the client puts into requests by itself, and an app may replace.
@@ -570,9 +591,11 @@ public final class ODataClient: ODataProvider {
     private func recorder(_ message: HTTPRequest) -> ExchangeRecorder? {
         guard configuration.diagnostics.needsTimings else { return nil }
         let diagnostics = configuration.diagnostics
-        return ExchangeRecorder(operation: "\(message.method) \(Diagnostics.withoutQuery(message.path))") {
+        let recorder = ExchangeRecorder(operation: "\(message.method) \(Diagnostics.withoutQuery(message.path))") {
             diagnostics.record($0)
         }
+        recorder.update { $0.correlationID = message.headerFields[.correlationID] }
+        return recorder
     }
 }
 

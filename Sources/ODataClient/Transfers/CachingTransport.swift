@@ -14,7 +14,8 @@ import ODataService
 /// ```
 ///
 /// Give it to a client as its transport: redirects and credentials are then around it, and what came for one user's
-/// credentials is never given to another.
+/// credentials is never given to another. Header fields, cookies and the client certificate of a request count as
+/// credentials, and so does the certificate that the transport itself is configured with.
 public struct CachingTransport: HTTPTransport {
     /// What is kept.
     public let cache: ResponseCache
@@ -28,6 +29,8 @@ public struct CachingTransport: HTTPTransport {
 
     /// What the wrapped transport says.
     public var keepsSession: Bool { base.keepsSession }
+    /// The client certificate of the wrapped transport.
+    public var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
     /// Answers from the cache, or sends the request and keeps the answer.
     ///
@@ -35,6 +38,9 @@ public struct CachingTransport: HTTPTransport {
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
-        try await cache.respond(to: request, body: body) { try await base.send($0, body: $1, options: options) }
+        let identity = (options.clientIdentity ?? base.configuredIdentity)?.distinguishingBytes ?? []
+        return try await cache.respond(to: request, body: body, identity: identity) {
+            try await base.send($0, body: $1, options: options)
+        }
     }
 }

@@ -35,6 +35,7 @@ struct PacedTransport: HTTPTransport {
     }
 
     var keepsSession: Bool { base.keepsSession }
+    var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
     func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions

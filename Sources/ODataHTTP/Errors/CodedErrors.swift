@@ -19,6 +19,7 @@ extension TransportError: CodedError {
             case .plainHTTP: "plain-http"
             case .foreignLink: "foreign-link"
             case .insecureLink: "insecure-link"
+            case .unsupportedOption: "unsupported-option"
             }
         return ErrorCode(rawValue: "transport.\(name)")
     }
@@ -30,6 +31,7 @@ extension TransportError: CodedError {
         case .timedOut(let host), .proxyAuthenticationRequired(let host), .plainHTTP(let host): ["host": host]
         case .foreignLink(let origin, let service), .insecureLink(let origin, let service):
             ["origin": origin, "service": service]
+        case .unsupportedOption(let option, let transport): ["option": option, "transport": transport]
         case .cannotConnect(let host, let reason), .untrustedCertificate(let host, let reason),
             .clientCertificateRefused(let host, let reason), .connectionLost(let host, let reason),
             .truncated(let host, let reason), .malformed(let host, let reason), .tooLarge(let host, let reason),
@@ -41,7 +43,7 @@ extension TransportError: CodedError {
     /// Whether the request may have acted.
     public var failureKind: FailureKind {
         switch self {
-        case .invalidURL: .request
+        case .invalidURL, .unsupportedOption: .request
         case .cannotConnect: .connection
         case .untrustedCertificate: .trust
         case .clientCertificateRefused, .proxyAuthenticationRequired: .credentials

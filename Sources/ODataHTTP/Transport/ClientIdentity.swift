@@ -28,6 +28,14 @@ public struct ClientIdentity: Sendable, Hashable, CustomStringConvertible, Custo
         ClientIdentity(encoding: .pkcs12(bytes, passphrase: passphrase))
     }
 
+    /// Bytes that no other identity has, for telling users apart; they are secret as the identity is.
+    package var distinguishingBytes: [UInt8] {
+        switch encoding {
+        case .pem(let chain, let key, _): Array("pem \(chain.count) ".utf8) + chain + key
+        case .pkcs12(let bytes, _): Array("pkcs12 ".utf8) + bytes
+        }
+    }
+
     /// Nothing of what it holds.
     public var description: String { "‹redacted›" }
     /// Nothing of what it holds.

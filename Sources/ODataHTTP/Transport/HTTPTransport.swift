@@ -32,11 +32,18 @@ public protocol HTTPTransport: Sendable {
     /// around a transport that has none, and none around one that has. `false` unless a transport says otherwise; a
     /// wrapper says what the transport in it says.
     var keepsSession: Bool { get }
+
+    /// The client certificate that the transport shows if a request has no other one
+    /// (``TransferOptions/clientIdentity``). `nil` unless a transport says otherwise; a wrapper says what the transport in
+    /// it says.
+    var configuredIdentity: ClientIdentity? { get }
 }
 
 extension HTTPTransport {
     /// No session is kept.
     public var keepsSession: Bool { false }
+    /// No certificate is shown.
+    public var configuredIdentity: ClientIdentity? { nil }
 
     /// Sends a request as the transport is configured; see ``send(_:body:options:)``.
     public func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {

@@ -26,6 +26,8 @@ public final class MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     public var requests: Int { counts.withLock { $0.requests } }
     /// What the wrapped transport says.
     public var keepsSession: Bool { base.keepsSession }
+    /// The client certificate of the wrapped transport.
+    public var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
     /// Sends a request and counts what goes by.
     public func send(

@@ -3,7 +3,8 @@ import ODataService
 /// What is different for one request, and who wants to know how it goes.
 ///
 /// Transports read the identity, the proxy's credentials, the packing and ``report``; the rest is for the steps around
-/// them.
+/// them. A transport that cannot show an identity or a proxy's credentials refuses the request with
+/// ``TransportError/unsupportedOption(_:transport:)``; `TransportCheck` checks it.
 public struct TransferOptions: Sendable {
     /// Where a request stands in a queue.
     public enum Priority: Sendable, Hashable, CaseIterable {

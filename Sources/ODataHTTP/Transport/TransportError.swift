@@ -29,12 +29,14 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case foreignLink(origin: String, service: String)
     /// A link of a service that is reached over https leads to plain http: it was not followed.
     case insecureLink(origin: String, service: String)
+    /// The transport cannot do something that the request's options ask for: nothing was sent.
+    case unsupportedOption(String, transport: String)
 
     /// Whether the service certainly did not see the request, so that it can be sent again.
     public var isCertainlyUnsent: Bool {
         switch self {
         case .invalidURL, .cannotConnect, .untrustedCertificate, .clientCertificateRefused,
-            .proxyAuthenticationRequired, .plainHTTP, .foreignLink, .insecureLink:
+            .proxyAuthenticationRequired, .plainHTTP, .foreignLink, .insecureLink, .unsupportedOption:
             true
         case .timedOut, .connectionLost, .truncated, .malformed, .tooLarge, .tooSlow: false
         }
@@ -60,6 +62,8 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
             "A link of the service at \(service) leads to \(origin), and was not followed."
         case .insecureLink(let origin, let service):
             "A link of the service at \(service) leads to \(origin), which is not encrypted, and was not followed."
+        case .unsupportedOption(let option, let transport):
+            "Cannot send the request: \(transport) does not support the option \(option). Use another transport, or leave the option out."
         }
     }
 }

@@ -55,14 +55,17 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What is wrong, where, and what was expected.
-    public var description: String {
-        let problem =
+    public var description: String { "\(place(source, line, column)): \(problem)." }
+
+    /// What is wrong and what was expected, without the place and the full stop.
+    var problem: String {
+        let found =
             switch reason {
             case .empty: "The document is empty"
             case .html: "This is a web page, not metadata: perhaps a sign-in page or a proxy's message"
             case .json: "This is JSON, not XML"
-            case .malformed(let words): "Not well-formed XML: \(words)"
-            case .malformedJSON(let words): "Not well-formed JSON: \(words)"
+            case .malformed(let words): "Not well-formed XML: \(words.withoutFullStop)"
+            case .malformedJSON(let words): "Not well-formed JSON: \(words.withoutFullStop)"
             case .truncated: "The document ends too early: the transfer may have been cut"
             case .notCSDL(let root): "This is XML, but no metadata: its root element is \(root)"
             case .documentType: "The document has a DOCTYPE, which is refused"
@@ -72,9 +75,16 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
             case .missingAttribute(let name, let element): "\(element) lacks the attribute \(name)"
             case .invalidAttribute(let name, let element, let value): "\(name)=\"\(value)\" of \(element) is not valid"
             case .duplicateName(let name): "The name \(name) is declared twice"
-            case .model(let error): "\(error)"
+            case .model(let error): error.description.withoutFullStop
             }
-        return "\(place(source, line, column)): \(problem); expected \(expected)."
+        return "\(found); expected \(expected)"
+    }
+}
+
+extension String {
+    /// The text without the full stop at its end, for a sentence that goes on.
+    fileprivate var withoutFullStop: String {
+        utf8.last == UInt8(ascii: ".") ? String(unicodeScalars.dropLast()) : self
     }
 }
 

@@ -10,6 +10,10 @@
 /// Constants in the annotations of a document in JSON get the kinds that their terms' types say, as far as the documents
 /// or the standard vocabularies declare these; of another term, a string stays a string constant.
 ///
+/// An element that cannot be read costs that element and a warning, not the document, and what a document has twice in
+/// the same way counts once. A name without a namespace is taken for that of its schema, or for the only one there is.
+/// ``CSDLReaderOptions/warnsOfDanglingReferences`` asks for warnings of what leads to nothing.
+///
 /// A document that refers to others is read as it stands: types it does not declare become
 /// ``TypeReference/untyped(_:)`` with their name, and a warning says so. With a loader, the documents referred to
 /// are read too (``parse(_:options:loader:)``).

@@ -100,6 +100,10 @@ public struct CSDLReaderOptions: Hashable, Sendable {
     public var caseConflicts: CaseConflicts
     /// What is done with facets that cannot be.
     public var facets: Facets
+    /// Whether a warning tells of each name and path that leads to nothing which the documents declare: key properties,
+    /// partners, referential constraints, bindings, the operations and sets of imports, targets of annotations, ends of
+    /// associations, extended containers, included schemas. Without it, a warning tells of each undeclared type once.
+    public var warnsOfDanglingReferences: Bool
     /// Whether a decimal that states no scale may have any number of digits behind the point, and not none at all.
     public var defaultsToVariableScale: Bool
     /// Whether a geo value that states no reference system may name any, and not that of its family alone.
@@ -117,8 +121,9 @@ public struct CSDLReaderOptions: Hashable, Sendable {
     public init(
         references: References = .custom, documentURL: String? = nil, annotations: Annotations = .all,
         terms: Terms = .kept, names: Names = .allowed, caseConflicts: CaseConflicts = .allowed,
-        facets: Facets = .warned, defaultsToVariableScale: Bool = false, defaultsToVariableSRID: Bool = false,
-        readsMixedVersions: Bool = true, excludesServerOnlyElements: Bool = false, keepsOriginalText: Bool = false
+        facets: Facets = .warned, warnsOfDanglingReferences: Bool = false, defaultsToVariableScale: Bool = false,
+        defaultsToVariableSRID: Bool = false, readsMixedVersions: Bool = true, excludesServerOnlyElements: Bool = false,
+        keepsOriginalText: Bool = false
     ) {
         self.references = references
         self.documentURL = documentURL
@@ -127,6 +132,7 @@ public struct CSDLReaderOptions: Hashable, Sendable {
         self.names = names
         self.caseConflicts = caseConflicts
         self.facets = facets
+        self.warnsOfDanglingReferences = warnsOfDanglingReferences
         self.defaultsToVariableScale = defaultsToVariableScale
         self.defaultsToVariableSRID = defaultsToVariableSRID
         self.readsMixedVersions = readsMixedVersions

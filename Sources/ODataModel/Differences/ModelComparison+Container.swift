@@ -36,6 +36,8 @@ extension ModelComparison {
                 comparison.compareType("\(path)/\(old.name)", "parameter", old.type, new.type)
                 if case .collection(.entity) = new.type {
                     // No member is null, whatever the document says or leaves out.
+                } else if old.facets.isNullabilityUnstated || new.facets.isNullabilityUnstated {
+                    // What a document leaves open is no difference.
                 } else if old.isNullable, !new.isNullable {
                     comparison.compareNullable("\(path)/\(old.name)", "parameter", true, false)
                 } else if old.isNullable != new.isNullable {

@@ -75,7 +75,10 @@ extension ModelComparison {
     private mutating func compare(_ type: String, _ old: Property, _ new: Property) {
         let path = "\(type)/\(old.name)"
         compareType(path, "property", old.type, new.type)
-        compareNullable(path, "property", old.isNullable, new.isNullable)
+        // What a document leaves open is no difference.
+        if !old.facets.isNullabilityUnstated, !new.facets.isNullabilityUnstated {
+            compareNullable(path, "property", old.isNullable, new.isNullable)
+        }
         compareFacets(path, "property", old.facets, new.facets, of: new.type)
         if old.defaultValue != new.defaultValue {
             add(
@@ -109,36 +112,47 @@ extension ModelComparison {
         // A time without a precision has none, in the document's XML form (OData CSDL XML 4.01, 7.2.3): its JSON form says so.
         let isTime = [.dateTimeOffset, .timeOfDay, .duration].contains(type.element.primitive)
         compare("Precision", old.precision ?? (isTime ? 0 : nil), new.precision ?? (isTime ? 0 : nil))
-        if old.scale != new.scale {
-            let isWider = Self.digits(old.scale) <= Self.digits(new.scale)
+        let scales = (scale(old, of: self.old), scale(new, of: self.new))
+        if type.element.primitive == .decimal, scales.0 != scales.1 {
+            let isWider = Self.digits(scales.0) <= Self.digits(scales.1)
             add(
-                path, .changed, "\(what), Scale \(Self.text(new.scale)) instead of \(Self.text(old.scale))", isWider,
+                path, .changed, "\(what), Scale \(Self.text(scales.1)) instead of \(Self.text(scales.0))", isWider,
                 isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
-        if old.isUnicode != new.isUnicode {
+        if old.isUnicode ?? true != new.isUnicode ?? true {
             let isWider = new.isUnicode != false
             add(
                 path, .changed, "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)",
                 isWider,
                 isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
-        if old.srid != new.srid || old.isSRIDVariable != new.isSRIDVariable {
+        let systems = (Self.srid(old, of: type), Self.srid(new, of: type))
+        if systems.0 != systems.1 || old.isSRIDVariable != new.isSRIDVariable {
             add(path, .changed, "\(what), SRID", new.isSRIDVariable, "coordinates have another reference system")
         }
     }
 
-    private static func digits(_ scale: Facets.Scale?) -> Int {
+    /// The scale that holds: without a word it is 0 (OData CSDL XML 4.01, 7.2.4), but before V4 there is then no limit.
+    private func scale(_ facets: Facets, of model: EntityDataModel) -> Facets.Scale {
+        facets.scale ?? (model.version < .v4 ? .variable : .fixed(0))
+    }
+
+    /// The reference system that holds: without a word it is that of the type's family (OData CSDL XML 4.01, 7.2.6).
+    private static func srid(_ facets: Facets, of type: TypeReference) -> Int? {
+        guard !facets.isSRIDVariable, let primitive = type.element.primitive, primitive.isGeo else { return nil }
+        return facets.srid ?? (primitive.rawValue.begins(with: "Edm.Geography") ? 4326 : 0)
+    }
+
+    private static func digits(_ scale: Facets.Scale) -> Int {
         switch scale {
-        case nil: 0
         case .fixed(let digits): digits
         case .variable: Int.max - 1
         case .floating: Int.max
         }
     }
 
-    private static func text(_ scale: Facets.Scale?) -> String {
+    private static func text(_ scale: Facets.Scale) -> String {
         switch scale {
-        case nil: "0"
         case .fixed(let digits): String(digits)
         case .variable: "variable"
         case .floating: "floating"

@@ -150,7 +150,10 @@ public final class EntityDataModel: Sendable {
     private func checkInheritance() throws(ModelError) {
         // Types whose whole line is known to be sound.
         var checked: Set<ObjectIdentifier> = []
-        for case .structured(let start) in typesByName.values where start.type.baseType != nil {
+        // In the order of the document, so that the same one is named each time.
+        let starts = (schemas + includedSchemas).lazy.flatMap(\.structuredTypes).filter { $0.baseType != nil }
+        for type in starts {
+            guard let start = slot(type.name) else { continue }
             var current = start
             var steps = 0
             while !checked.contains(ObjectIdentifier(current)), let base = current.type.baseType {
@@ -159,7 +162,7 @@ public final class EntityDataModel: Sendable {
                 }
                 current = next
                 steps += 1
-                guard steps <= typesByName.count else { throw .circularInheritance(current.type.name) }
+                guard steps <= typesByName.count else { throw .circularInheritance(firstOfCircle(through: current)) }
             }
             current = start
             while checked.insert(ObjectIdentifier(current)).inserted, let base = current.type.baseType,
@@ -168,6 +171,15 @@ public final class EntityDataModel: Sendable {
                 current = next
             }
         }
+    }
+
+    /// The type of a circle of base types that is declared first.
+    private func firstOfCircle(through slot: StructuredTypeSlot) -> QualifiedName {
+        var circle: Set<QualifiedName> = [slot.type.name]
+        var next = slot.type.baseType
+        while let name = next, circle.insert(name).inserted { next = self.slot(name)?.type.baseType }
+        let types = (schemas + includedSchemas).lazy.flatMap(\.structuredTypes)
+        return types.first { circle.contains($0.name) }?.name ?? slot.type.name
     }
 
     /// The entity set with a name, qualified by its container or its schema or not.

@@ -35,6 +35,8 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
     public var innerError: String?
     /// The identification of the request in the service's logs.
     public var requestID: String?
+    /// `X-CorrelationID` of the request, where an online client sent one: the same id stands in its log and its trace.
+    public var correlationID: String?
     /// Seconds to wait before another try, where the service said.
     public var retryAfter: Int?
     /// `Repeatability-Result`, where the service gave one.

@@ -24,6 +24,8 @@ public struct ODataResponse: Sendable {
     public var baseURL: String?
     /// Further header fields.
     public var headers: [String: String]
+    /// `X-CorrelationID` of the request, where an online client sent one: the same id stands in its log and its trace.
+    public var correlationID: String?
 
     /// Makes a response.
     public init(status: Int = 200, body: ResponseBody = .none, etag: String? = nil) {

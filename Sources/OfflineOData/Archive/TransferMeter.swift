@@ -37,6 +37,7 @@ private struct MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     let meter: TransferMeter
 
     var keepsSession: Bool { base.keepsSession }
+    var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
     func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions

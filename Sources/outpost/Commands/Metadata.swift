@@ -133,9 +133,11 @@ struct Metadata: AsyncParsableCommand {
     struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "validate",
-            abstract: "Check that metadata can be read, and say what was read around.",
+            abstract: "Check that metadata can be read, and list what is wrong with them.",
             discussion: """
-                Ends with 0 where the document can be read, warnings or not, and with 1 where it cannot.
+                Warns of elements that cannot be read and are left out, and of every name and path that leads to \
+                nothing which the documents declare.
+                Ends with 0 if the document can be read, with or without warnings, and with 1 if it cannot.
 
                 EXAMPLE
                   outpost metadata validate metadata.xml
@@ -151,7 +153,8 @@ struct Metadata: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            var options = CSDLReaderOptions(terms: .warned, names: .warned, caseConflicts: .warned)
+            var options = CSDLReaderOptions(
+                terms: .warned, names: .warned, caseConflicts: .warned, warnsOfDanglingReferences: true)
             if strict {
                 options.names = .refused
                 options.caseConflicts = .refused

@@ -118,7 +118,7 @@ struct ServiceOptions: ParsableArguments {
     }
 
     private func clientConfiguration() throws -> ODataClient.Configuration {
-        var diagnostics = Diagnostics()
+        var diagnostics = Diagnostics(correlationID: { ToolLog.run })
         if trace != .none {
             var logger = Logger(label: "outpost", factory: { TerminalLogHandler(label: $0) })
             logger.logLevel = .debug

@@ -35,6 +35,9 @@ enum ToolLog {
         return log
     }
 
+    /// The id of this run of the tool: its records, its requests and its traces share it.
+    static let run = UUID().uuidString.lowercased()
+
     /// Begins to write down what a command does: its own records and those of the libraries, all with one
     /// correlation id.
     static func begin(_ command: String) -> Logger {
@@ -48,7 +51,6 @@ enum ToolLog {
         }
         let pipeline = LogPipeline(threshold: threshold, redaction: redaction, sinks: sinks)
         pipeline.isEnabled = !sinks.isEmpty
-        let run = UUID().uuidString.lowercased()
         let provider = Logger.MetadataProvider { [LogRecord.correlationKey: .string(run)] }
         LoggingSystem.bootstrap({ pipeline.handler(label: $0, metadataProvider: $1) }, metadataProvider: provider)
         let logger = Logger(label: "outpost." + command)

@@ -72,6 +72,39 @@ struct ResponseCacheTests {
         return (head.status.code, text, head.headerFields[ResponseCache.statusField] ?? "sent")
     }
 
+    @Test("Users are told apart by everything that identifies them, in whatever field it goes")
+    func users() async throws {
+        let store = MemoryResponseStore()
+        let name = try #require(HTTPField.Name("X-API-Key"))
+        let fields: [HTTPFields] = [
+            [:], [.authorization: "Basic a"], [.authorization: "Basic b"], [.cookie: "session=1"],
+            [.cookie: "session=2"],
+            [name: "k1"], [name: "k2"], [name: "k1", .cookie: "session=1"],
+        ]
+        origin.answer([.cacheControl: "max-age=60"])
+        let cache = origin.cache(store: store)
+        for field in fields { #expect(try await get(cache, "/Orders", field).how == "sent", "\(field)") }
+        for field in fields { #expect(try await get(cache, "/Orders", field).how == "hit", "\(field)") }
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/Orders")
+        for identity in [[1], [2]] as [[UInt8]] {
+            let origin = origin
+            let (head, body) = try await cache.respond(to: request, body: nil, identity: identity) {
+                try origin.send($0, $1)
+            }
+            _ = try await body.collect(limit: 100)
+            #expect(head.headerFields[ResponseCache.statusField] == nil)
+        }
+    }
+
+    @Test("Fields that say nothing of the user share a response")
+    func impersonalFields() async throws {
+        let cache = origin.cache()
+        origin.answer([.cacheControl: "max-age=60"])
+        _ = try await get(cache, "/Orders", [.accept: "application/json", .userAgent: "a"])
+        let id = try #require(HTTPField.Name("X-Request-ID"))
+        #expect(try await get(cache, "/Orders", [.accept: "*/*", .userAgent: "b", id: "7"]).how == "hit")
+    }
+
     @Test("4.2 A fresh response is used without asking, with its age; a stale one is asked for again")
     func freshness() async throws {
         let cache = origin.cache()

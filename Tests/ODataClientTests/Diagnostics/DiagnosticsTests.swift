@@ -196,6 +196,75 @@ import Testing
         #expect(transport.sent[0]["traceparent"] == nil, "the tracer has its own fields")
     }
 
+    @Test("One id stands on the request, in each line of the log, in the times, the span, the response and the error")
+    func correlation() async throws {
+        let lines = Lines()
+        let all = Mutex<[RequestTimings]>([])
+        let tracer = InMemoryTracer()
+        let numbers = Mutex(0)
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.logger = Logger(label: "test") { _ in lines }
+        configuration.diagnostics.traceLevel = .high
+        configuration.diagnostics.propagatesTraces = true
+        configuration.diagnostics.tracer = tracer
+        configuration.diagnostics.onTimings = { timings in all.withLock { $0.append(timings) } }
+        configuration.diagnostics.correlationID = {
+            numbers.withLock { number in
+                number += 1
+                return "made-\(number)"
+            }
+        }
+        let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
+            sent.message.method == .get ? .json(Self.orders) : .refusal(404)
+        }
+        let client = try transport.client(configuration)
+        let order = try await ShopMetadata.entity(["ID": 1], of: client)
+        let before = (lines.text, transport.sent.count)
+        let response = try await client.execute(ODataRequest(.read, ODataURL(set: "Orders")))
+        let id = try #require(response.correlationID)
+        #expect(transport.sent.dropFirst(before.1).allSatisfy { $0["X-CorrelationID"] == id })
+        let error = await #expect(throws: ODataError.self) { try await DataService(client).create(order, in: "Orders") }
+        let other = try #require(error?.correlationID)
+        #expect(other != id)
+        #expect(ErrorDiagnosis(try #require(error)).correlationID == other)
+        #expect(transport.sent.last?["X-CorrelationID"] == other)
+        let told = lines.text.dropFirst(before.0.count).split(separator: "\n")
+        #expect(told.allSatisfy { $0.contains("correlation-id") && ($0.contains(id) || $0.contains(other)) }, "\(told)")
+        #expect(all.withLock { $0.suffix(2).map(\.correlationID) } == [id, other])
+        let spans = tracer.finishedSpans.suffix(2)
+        #expect(spans.map { $0.attributes["correlation.id"]?.toSpanAttribute() } == [.string(id), .string(other)])
+        try await Diagnostics.$currentCorrelationID.withValue("checkout") {
+            for _ in 0..<2 {
+                let grouped = try await client.execute(ODataRequest(.read, ODataURL(set: "Orders")))
+                #expect(grouped.correlationID == "checkout")
+            }
+        }
+    }
+
+    @Test("A span has the status of the answer, and is one of a failure for 4xx, 5xx and a lost connection")
+    func spanStatus() async throws {
+        let tracer = InMemoryTracer()
+        var configuration = ODataClient.Configuration()
+        configuration.diagnostics.propagatesTraces = true
+        configuration.diagnostics.tracer = tracer
+        for status in [200, 404, 503] {
+            let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in
+                status == 200 ? .json(Self.orders) : .refusal(status)
+            }
+            _ = try? await transport.service(configuration).entities("Orders")
+            let span = try #require(tracer.finishedSpans.last)
+            #expect(span.attributes["http.response.status_code"]?.toSpanAttribute() == .int64(Int64(status)))
+            #expect((span.status?.code == .error) == (status != 200), "\(status)")
+        }
+        let lost = WireScript(metadata: ShopMetadata.v4()) { _, _ in
+            throw TransportError.untrustedCertificate(host: "h", reason: "r")
+        }
+        _ = try? await lost.service(configuration).entities("Orders")
+        let span = try #require(tracer.finishedSpans.last)
+        #expect(span.status?.code == .error)
+        #expect(span.attributes["error.type"]?.toSpanAttribute() == .string("transport.untrusted-certificate"))
+    }
+
     @Test func `requests, their time and their bytes are counted`() async throws {
         let metrics = TestMetrics()
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in

@@ -26,6 +26,7 @@ import Testing
             TransportError.tooSlow(host: "h", reason: "r"), TransportError.plainHTTP(host: "h"),
             TransportError.foreignLink(origin: "o", service: "s"),
             TransportError.insecureLink(origin: "o", service: "s"),
+            TransportError.unsupportedOption("o", transport: "t"),
             InvalidResponseError(status: 200, problem: .webPage(title: nil), url: "u"),
             InvalidResponseError(status: 200, problem: .mediaType(nil), url: "u"),
             InvalidResponseError(status: 200, problem: .malformed("x"), url: "u"),

@@ -220,7 +220,9 @@ final class ScriptedTransport: HTTPTransport {
         }
         guard
             case .invalid? = try await error(
-                200, "application/xml", MemoryService.metadata.replacing("Name=\"Orders\"", with: "Nome=\"Orders\""))
+                200, "application/xml",
+                MemoryService.metadata.replacing(
+                    "</Schema>", with: "<EntityType Name=\"Two\"/><ComplexType Name=\"Two\"/></Schema>"))
         else {
             Issue.record("an invalid document")
             return

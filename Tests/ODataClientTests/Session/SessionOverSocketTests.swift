@@ -155,13 +155,19 @@ import Testing
         "A session does what transports do, with its retries, redirects and cookies switched off",
         .serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
-        let subject = TransportSubject { silence in
-            // A busy machine may take longer than the default to connect.
-            let transport = try NIOTransport(configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
-            let configuration = HTTPSession.Configuration(
-                redirects: .none, retry: .none, wholeTimeout: .seconds(600), cookies: nil)
-            return try HTTPSession(transport, serviceRoot: "http://127.0.0.1/", configuration: configuration)
-        }
+        let configuration = HTTPSession.Configuration(
+            redirects: .none, retry: .none, wholeTimeout: .seconds(600), cookies: nil)
+        let subject = TransportSubject(
+            proxied: { port in
+                let transport = try NIOTransport(configuration: .init(proxy: .http(host: "127.0.0.1", port: port)))
+                return try HTTPSession(transport, serviceRoot: "http://service.test/", configuration: configuration)
+            },
+            make: { silence in
+                // A busy machine may take longer than the default to connect.
+                let transport = try NIOTransport(
+                    configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
+                return try HTTPSession(transport, serviceRoot: "http://127.0.0.1/", configuration: configuration)
+            })
         try await check.run(on: subject)
     }
 }

@@ -4,6 +4,9 @@ import Testing
 
 @Suite("The metadata writer, OData 2 and 3")
 struct CSDLV2WriterTests {
+    /// The sample for V4 with a key that earlier versions have, too.
+    private static let v4 = CSDLSamples.v4.replacing("<PropertyRef Name=\"Info/Site\" Alias=\"Site\"/>", with: "")
+
     @Test("a V2 document is written as it was", arguments: [CSDLSamples.v2, SAPAttributeTests.metadata])
     func roundTrip(sample: String) throws {
         let model = try CSDLReader.read(Array(sample.utf8))
@@ -28,7 +31,7 @@ struct CSDLV2WriterTests {
 
     @Test("what V2 cannot say is left out and named")
     func omissions() throws {
-        let model = try CSDLReader.read(Array(CSDLSamples.v4.utf8))
+        let model = try CSDLReader.read(Array(Self.v4.utf8))
         let document = CSDLWriter.document(model, as: .xml(.v2))
         let omitted = document.omissions.joined(separator: "\n")
         for name in ["Me", "Color", "Order/Colors", "Note", "Close"] {
@@ -44,9 +47,53 @@ struct CSDLV2WriterTests {
         #expect(again.operationImports("OpenOrders").first?.httpMethod == "GET")
     }
 
+    @Test("V2 gets no key within a complex property, no complex parameter and no entities without a set")
+    func foreignReaders() throws {
+        let model = try CSDLReader.read(
+            document(
+                """
+                <ComplexType Name="X"><Property Name="P" Type="Edm.Int32" Nullable="false"/></ComplexType>
+                <EntityType Name="Deep"><Key><PropertyRef Name="X/P" Alias="P"/></Key><Property Name="X" Type="S.X" Nullable="false"/></EntityType>
+                <EntityType Name="Plain"><Key><PropertyRef Name="ID" Alias="k"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+                <Property Name="D" Type="Edm.Decimal" Scale="10"/><Property Name="E" Type="Edm.Decimal" Precision="12" Scale="3"/>
+                <NavigationProperty Name="To" Type="S.Deep"/></EntityType>
+                <Function Name="Taking"><Parameter Name="x" Type="S.X"/><ReturnType Type="Edm.Int32"/></Function>
+                <Function Name="Loose"><ReturnType Type="Collection(S.Plain)"/></Function>
+                <Function Name="Bound"><ReturnType Type="Collection(S.Plain)"/></Function>
+                <Function Name="Deeply"><ReturnType Type="S.Deep"/></Function>
+                <Function Name="Two"><Parameter Name="a" Type="Edm.Int32"/><ReturnType Type="Edm.Int32"/></Function>
+                <Function Name="Two"><Parameter Name="b" Type="Edm.Int32"/><ReturnType Type="Edm.Int32"/></Function>
+                <EntityContainer Name="C"><EntitySet Name="Deeps" EntityType="S.Deep"/><EntitySet Name="Plains" EntityType="S.Plain">
+                <NavigationPropertyBinding Path="To" Target="Deeps"/></EntitySet>
+                <FunctionImport Name="Taking" Function="S.Taking"/><FunctionImport Name="Loose" Function="S.Loose"/>
+                <FunctionImport Name="Bound" Function="S.Bound" EntitySet="Plains"/><FunctionImport Name="Two" Function="S.Two"/>
+                <FunctionImport Name="Deeply" Function="S.Deeply" EntitySet="Deeps"/></EntityContainer>
+                """))
+        let written = CSDLWriter.document(model, as: .xml(.v2))
+        let text = String(decoding: written.bytes, as: UTF8.self)
+        let omitted = written.omissions.joined(separator: "\n")
+        for name in [
+            "key X/P of S.Deep", "set Deeps", "x of S.Taking", "result of S.Loose",
+            "result of S.Deeply",
+            "S.Two(Edm.Int32)",
+            "scale of S.Plain/D",
+        ] {
+            #expect(omitted.contains(name), "\(name) in \(omitted)")
+        }
+        for absent in [
+            "Alias", "X/P", "Scale=\"10\"", "Name=\"Taking\"", "Name=\"Loose\"", "EntitySet=\"Deeps\"",
+        ] {
+            #expect(!text.contains(absent), "\(absent)")
+        }
+        let again = try CSDLReader.parse(written.bytes, options: CSDLReaderOptions(warnsOfDanglingReferences: true))
+        #expect(again.warnings.isEmpty, "\(again.warnings)")
+        #expect(again.model.container.operationImports.map(\.name) == ["Bound", "Two"])
+        #expect(again.model.shape(ofSet: "Plains")?.property("E")?.facets.scale == .fixed(3))
+    }
+
     @Test("what V3 has more is said in V3")
     func v3() throws {
-        let model = try CSDLReader.read(Array(CSDLSamples.v4.utf8))
+        let model = try CSDLReader.read(Array(Self.v4.utf8))
         let again = try CSDLReader.read(CSDLWriter.xml(model, version: .v3))
         #expect(again.version == .v3)
         #expect(again.enumType(QualifiedName("Shop.Model", "Color"))?.members.count == 2)

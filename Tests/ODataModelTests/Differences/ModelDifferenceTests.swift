@@ -26,6 +26,28 @@ struct ModelDifferenceTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).differences(from: model).isEmpty)
     }
 
+    @Test("defaults that one document states and the other leaves out are no difference")
+    func defaults() throws {
+        let stated = """
+            <ComplexType Name="V"><Property Name="d" Type="Edm.Decimal" Precision="5" Scale="0"/><Property Name="s" Type="Edm.String" Unicode="true"/>
+            <Property Name="g" Type="Edm.GeographyPoint" SRID="4326"/><Property Name="h" Type="Edm.GeometryPoint" SRID="0"/>
+            <Property Name="t" Type="Edm.Duration" Precision="0"/><Property Name="c" Type="Collection(Edm.String)" Nullable="false"/></ComplexType>
+            """
+        var bare = stated
+        for facet in [
+            " Scale=\"0\"", " Unicode=\"true\"", " SRID=\"4326\"", " SRID=\"0\"", " Precision=\"0\"",
+            " Nullable=\"false\"",
+        ] {
+            bare = bare.replacing(facet, with: "")
+        }
+        let (one, other) = (try CSDLReader.read(document(stated)), try CSDLReader.read(document(bare)))
+        #expect(one.differences(from: other).isEmpty, "\(one.differences(from: other))")
+        #expect(other.differences(from: one).isEmpty)
+        let written = CSDLWriter.document(other, as: .json)
+        #expect(try CSDLReader.read(written.bytes).differences(from: other).isEmpty)
+        #expect(written.omissions.count == 1 && written.omissions.first?.contains("S.V/c") == true)
+    }
+
     @Test(
         "each difference is classed, with a reason",
         arguments: [

@@ -256,6 +256,7 @@ struct CSDLJSONOutput {
             json.beginObject()
             writeType(property.type)
             writeNullable(property.isNullable, property.facets)
+            omitNullability(property.type, property.facets, "\(type.name)/\(property.name)")
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
             if property.isConcurrencyToken {
@@ -320,6 +321,15 @@ struct CSDLJSONOutput {
         flag("$Collection", type.isCollection)
         let name = type.element.description
         if name != "Edm.String" { member("$Type", names.name(name)) }
+    }
+
+    /// XML may leave open whether a collection holds null; without a word, JSON says that it does not (OData CSDL JSON
+    /// 4.01, 7.2.1). No collection holds null instead of an entity.
+    private mutating func omitNullability(_ type: TypeReference, _ facets: Facets, _ owner: String) {
+        guard facets.isNullabilityUnstated, case .collection(let element) = type else { return }
+        if case .entity = element { return }
+        omissions.append(
+            "CSDL in JSON cannot leave open whether \(owner) may hold null, and says that it does not.")
     }
 
     private mutating func writeNullable(_ isNullable: Bool, _ facets: Facets) {
@@ -414,6 +424,7 @@ struct CSDLJSONOutput {
                 member("$Name", parameter.name)
                 writeType(parameter.type)
                 writeNullable(parameter.isNullable, of: parameter.type, parameter.facets)
+                omitNullability(parameter.type, parameter.facets, "\(operation.name)/\(parameter.name)")
                 write(parameter.facets, type: parameter.type)
                 write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
@@ -425,6 +436,7 @@ struct CSDLJSONOutput {
             json.beginObject()
             writeType(type)
             writeNullable(operation.isReturnNullable, of: type, operation.returnFacets)
+            omitNullability(type, operation.returnFacets, "\(operation.name)/$ReturnType")
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()

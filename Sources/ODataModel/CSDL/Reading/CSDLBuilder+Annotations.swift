@@ -18,7 +18,12 @@ extension CSDLBuilder {
             for child in document.children(node) {
                 switch document.name(child) {
                 case .annotation, .valueAnnotation, .typeAnnotation:
-                    if takesTerm(of: child) { result.append(try readAnnotation(child)) }
+                    guard takesTerm(of: child) else { continue }
+                    do throws(CSDLError) {
+                        result.append(try readAnnotation(child))
+                    } catch {
+                        try leaveOut(child, error)
+                    }
                 case .documentation: readDocumentation(child, into: &result)
                 default: break
                 }

@@ -1,10 +1,19 @@
 extension CSDLBuilder {
     mutating func readAssociations(_ schemas: [Node]) throws(CSDLError) {
         for schema in schemas {
-            let namespace = document.attribute(schema, .namespace) ?? ""
+            namespace = document.attribute(schema, .namespace) ?? ""
             for node in document.children(schema, named: .association) {
-                let name = QualifiedName(namespace, try required(node, .name, "the association's name"))
-                associations[name.description] = try readAssociation(node, name)
+                do throws(CSDLError) {
+                    let name = QualifiedName(namespace, try required(node, .name, "the association's name"))
+                    guard associationNodes[name.description] == nil else {
+                        warn("The association \(name) is declared twice: the first one holds.", at: node)
+                        continue
+                    }
+                    associationNodes[name.description] = node
+                    associations[name.description] = try readAssociation(node, name)
+                } catch {
+                    try leaveOut(node, error)
+                }
             }
         }
     }
@@ -13,7 +22,7 @@ extension CSDLBuilder {
     mutating func findAssociationProperties(_ schemas: [Node]) {
         guard !associations.isEmpty else { return }
         for schema in schemas {
-            let namespace = document.attribute(schema, .namespace) ?? ""
+            namespace = document.attribute(schema, .namespace) ?? ""
             for type in document.children(schema, named: .entityType) {
                 guard let typeName = document.attribute(type, .name) else { continue }
                 for property in document.children(type, named: .navigationProperty) {
@@ -21,7 +30,10 @@ extension CSDLBuilder {
                         let role = document.attribute(property, .fromRole),
                         let name = document.attribute(property, .name)
                     else { continue }
-                    associationProperties[resolver.fullName(relationship), default: [:]][role] = (
+                    let association =
+                        resolver.qualifiedName(relationship) ?? resolver.qualified(relationship, in: namespace)
+                    guard let association else { continue }
+                    associationProperties[association.description, default: [:]][role] = (
                         QualifiedName(namespace, typeName), name
                     )
                 }
@@ -29,7 +41,8 @@ extension CSDLBuilder {
         }
     }
 
-    private mutating func readAssociation(_ node: Node, _ name: QualifiedName) throws(CSDLError) -> Association {
+    /// `Association`; `nil` with a warning if it has not two ends.
+    private mutating func readAssociation(_ node: Node, _ name: QualifiedName) throws(CSDLError) -> Association? {
         var association = Association(name: name, ends: [], annotations: try readAnnotations(node))
         for child in document.children(node, named: .end) {
             let type = try qualifiedName(child, .type)
@@ -42,23 +55,28 @@ extension CSDLBuilder {
                 Association.End(
                     role: document.attribute(child, .role) ?? type.name, type: type,
                     multiplicity: multiplicity ?? .many,
-                    onDelete: try document.child(child, named: .onDelete).map { (node) throws(CSDLError) in
+                    onDelete: try document.child(child, named: .onDelete).flatMap { (node) throws(CSDLError) in
                         try readOnDelete(node)
                     }, annotations: try readAnnotations(child)))
         }
         guard association.ends.count == 2 else {
-            throw document.error(
-                .missingAttribute("End", element: "Association"), at: node, expected: "two ends")
+            let count = association.ends.count == 1 ? "1 end" : "\(association.ends.count) ends"
+            warn("The association \(name) was left out: it has \(count) instead of 2.", at: node)
+            return nil
         }
         if let constraint = document.child(node, named: .referentialConstraint),
             let principal = document.child(constraint, named: .principal),
             let dependent = document.child(constraint, named: .dependent)
         {
-            association.constraint = Association.Constraint(
-                principalRole: try required(principal, .role, "the role of an end"),
-                principalProperties: try propertyNames(principal),
-                dependentRole: try required(dependent, .role, "the role of an end"),
-                dependentProperties: try propertyNames(dependent))
+            do throws(CSDLError) {
+                association.constraint = Association.Constraint(
+                    principalRole: try required(principal, .role, "the role of an end"),
+                    principalProperties: try propertyNames(principal),
+                    dependentRole: try required(dependent, .role, "the role of an end"),
+                    dependentProperties: try propertyNames(dependent))
+            } catch {
+                try leaveOut(constraint, error)
+            }
         }
         return association
     }
@@ -81,7 +99,11 @@ extension CSDLBuilder {
         let toRole = try required(node, .toRole, "the role of an end")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         guard let association = associations[relationship.description] else {
-            warn("\(name) was left out: the document does not declare the association \(relationship).", at: node)
+            let isUnreadable = associationNodes[relationship.description] != nil
+            warn(
+                isUnreadable
+                    ? "\(name) was left out with the association \(relationship)."
+                    : "\(name) was left out: the document does not declare the association \(relationship).", at: node)
             return nil
         }
         guard let to = association.end(toRole), let from = association.end(fromRole) else {

@@ -7,23 +7,12 @@ extension CSDLBuilder {
         var container = EntityContainer(name: name)
         container.extends = document.attribute(node, .extends).flatMap { resolver.qualifiedName($0) }
         container.annotations = try readAnnotations(node, group: group)
+        var repeats = CSDLRepeats()
         for child in document.children(node) {
-            switch document.name(child) {
-            case .entitySet:
-                if let set = try readEntitySet(child, group) { container.entitySets.append(set) }
-            case .singleton:
-                if let singleton = try readSingleton(child, group) { container.singletons.append(singleton) }
-            case .actionImport:
-                container.operationImports.append(try readImport(child, .action, .action, group))
-            case .functionImport where isV4 && document.attributeText(child, .function) != nil:
-                container.operationImports.append(try readImport(child, .function, .function, group))
-            case .functionImport:
-                let (operation, operationImport) = try readFunctionImport(child, group)
-                schema.operations.append(operation)
-                if let operationImport { container.operationImports.append(operationImport) }
-            case .associationSet: container.associationSets.append(try readAssociationSet(child))
-            case .annotation, .valueAnnotation, .typeAnnotation: break
-            default: warnUnknown(child, in: "EntityContainer")
+            do throws(CSDLError) {
+                try readChild(child, of: &container, in: &schema, group, &repeats)
+            } catch {
+                try leaveOut(child, error)
             }
         }
         if isJSON { container.shortenTargets() }
@@ -41,6 +30,32 @@ extension CSDLBuilder {
         first.operationImports += second.operationImports
         first.associationSets += second.associationSets
         schema.container = first
+    }
+
+    private mutating func readChild(
+        _ node: Node, of container: inout EntityContainer, in schema: inout Schema, _ group: CSDLTargets.Group?,
+        _ repeats: inout CSDLRepeats
+    ) throws(CSDLError) {
+        switch document.name(node) {
+        case .entitySet:
+            if let set = try readEntitySet(node, group) { container.entitySets.append(set) }
+        case .singleton:
+            if let singleton = try readSingleton(node, group) { container.singletons.append(singleton) }
+        case .actionImport, .functionImport, .associationSet:
+            guard !repeats.isRepeated(node, in: document) else { return warnOfRepeat(node) }
+            switch document.name(node) {
+            case .actionImport: container.operationImports.append(try readImport(node, .action, .action, group))
+            case .functionImport where isV4 && document.attributeText(node, .function) != nil:
+                container.operationImports.append(try readImport(node, .function, .function, group))
+            case .functionImport:
+                let (operation, operationImport) = try readFunctionImport(node, group)
+                schema.operations.append(operation)
+                if let operationImport { container.operationImports.append(operationImport) }
+            default: container.associationSets.append(try readAssociationSet(node))
+            }
+        case .annotation, .valueAnnotation, .typeAnnotation: break
+        default: warnUnknown(node, in: "EntityContainer")
+        }
     }
 
     private mutating func readEntitySet(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> EntitySet? {
@@ -79,13 +94,23 @@ extension CSDLBuilder {
         return false
     }
 
-    private func readBindings(_ node: Node) throws(CSDLError) -> [NavigationPropertyBinding] {
+    private mutating func readBindings(_ node: Node) throws(CSDLError) -> [NavigationPropertyBinding] {
         var bindings: [NavigationPropertyBinding] = []
+        var repeats = CSDLRepeats()
         for child in document.children(node, named: .navigationPropertyBinding) {
-            bindings.append(
-                NavigationPropertyBinding(
-                    path: resolver.path(try required(child, .path, "a navigation property path")),
-                    target: resolver.path(try required(child, .target, "an entity set"))))
+            guard !repeats.isRepeated(child, in: document) else {
+                let name = document.attribute(node, .name) ?? ""
+                warn("A binding of \(name) is stated twice in the same way.", at: child)
+                continue
+            }
+            do throws(CSDLError) {
+                bindings.append(
+                    NavigationPropertyBinding(
+                        path: resolver.path(try required(child, .path, "a navigation property path")),
+                        target: resolver.path(try required(child, .target, "an entity set"))))
+            } catch {
+                try leaveOut(child, error)
+            }
         }
         return withoutRepeats(bindings) { $0.path }
     }

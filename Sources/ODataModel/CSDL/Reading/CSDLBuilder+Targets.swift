@@ -10,14 +10,18 @@ extension CSDLBuilder {
                 targeted.reserveCapacity(targets.count + count)
             }
             for node in document.children(schema) where document.name(node) == .annotations {
-                try collect(node, isMain: isMain)
+                do throws(CSDLError) { try collect(node, isMain: isMain) } catch { try leaveOut(node, error) }
             }
         }
         guard !isMain, !part.includedAnnotations.isEmpty else { return }
         // Included for its annotations: those of the terms and targets asked for, from all its schemas.
         for schema in try allSchemas(part.root) where !part.schemas.contains(schema) {
             for node in document.children(schema, named: .annotations) {
-                try collect(node, isMain: false, only: part.includedAnnotations)
+                do throws(CSDLError) {
+                    try collect(node, isMain: false, only: part.includedAnnotations)
+                } catch {
+                    try leaveOut(node, error)
+                }
             }
         }
     }
@@ -41,7 +45,13 @@ extension CSDLBuilder {
             switch document.name(child) {
             case .annotation, .valueAnnotation, .typeAnnotation:
                 guard takesTerm(of: child) else { continue }
-                var annotation = try readAnnotation(child)
+                var annotation: Annotation
+                do throws(CSDLError) {
+                    annotation = try readAnnotation(child)
+                } catch {
+                    try leaveOut(child, error)
+                    continue
+                }
                 if annotation.qualifier == nil { annotation.qualifier = qualifier }
                 if let wanted {
                     let root = targeted.root(group)

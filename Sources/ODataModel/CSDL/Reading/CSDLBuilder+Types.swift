@@ -17,38 +17,70 @@ extension CSDLBuilder {
         type.annotations = try readAnnotations(node, group: group)
         type.properties.reserveCapacity(document.count(node, named: .property))
         type.navigationProperties.reserveCapacity(document.count(node, named: .navigationProperty))
+        var unreadable: Set<String> = []
         for child in document.children(node) {
             if let name = document.attributeText(child, .name) {
                 let owner = Int32(node.index) + 1
-                if owners[Int(name)] == owner {
+                guard owners[Int(name)] != owner else {
                     let name = document.string(name)
                     warn("\(name) within \(type.name) is declared twice: the first one holds.", at: child)
+                    continue
                 }
                 owners[Int(name)] = owner
             }
-            switch document.name(child) {
-            case .property: type.properties.append(try readProperty(child, group))
-            case .navigationProperty:
-                let property =
-                    try document.attributeText(child, .relationship) == nil
-                    ? readNavigationProperty(child, group) : readV2NavigationProperty(child, group)
-                if let property { type.navigationProperties.append(property) }
-            case .key:
-                for part in document.children(child, named: .propertyRef) {
-                    type.key.append(
-                        StructuredType.KeyProperty(
-                            path: try required(part, .name, "a property path"), alias: document.attribute(part, .alias))
-                    )
-                }
-            case .annotation, .valueAnnotation, .typeAnnotation: break
-            default: warnUnknown(child, in: document.localName(node))
+            do throws(CSDLError) {
+                try readMember(child, of: &type, group)
+            } catch {
+                try leaveOut(child, error)
+                if let name = document.attribute(child, .name) { unreadable.insert(name) }
             }
+        }
+        // Entities without a part of their key could not be told apart.
+        let part = type.key.first { part in
+            part.path.parts(between: "/").first.map { unreadable.contains(String($0)) } ?? false
+        }
+        if let part {
+            warn("The key of \(type.name) was left out: \(part.path) cannot be read.", at: node)
+            type.key = []
         }
         return type
     }
 
+    private mutating func readMember(
+        _ node: Node, of type: inout StructuredType, _ group: CSDLTargets.Group?
+    ) throws(CSDLError) {
+        switch document.name(node) {
+        case .property: type.properties.append(try readProperty(node, group))
+        case .navigationProperty:
+            let property =
+                try document.attributeText(node, .relationship) == nil
+                ? readNavigationProperty(node, group) : readV2NavigationProperty(node, group)
+            if let property { type.navigationProperties.append(property) }
+        case .key:
+            var key = type.key
+            for part in document.children(node, named: .propertyRef) {
+                let path = try required(part, .name, "a property path")
+                guard !key.contains(where: { $0.path == path }) else {
+                    warn("The key of \(type.name) names \(path) twice: the first one holds.", at: part)
+                    continue
+                }
+                key.append(StructuredType.KeyProperty(path: path, alias: document.attribute(part, .alias)))
+            }
+            type.key = key
+        case .annotation, .valueAnnotation, .typeAnnotation: break
+        default: warnUnknown(node, in: type.kind == .entity ? "EntityType" : "ComplexType")
+        }
+    }
+
     private mutating func readBaseType(_ text: CSDLDocument.Text, of type: inout StructuredType, _ node: Node) {
-        switch resolver.type(text).type {
+        var (found, isKnown) = resolver.type(text)
+        if !isKnown, let name = resolver.qualified(document.string(text), in: namespace),
+            let declared = resolver.declared[name]?.type
+        {
+            warnOfShortName(document.string(text), name, at: node)
+            found = declared
+        }
+        switch found {
         case .entity(let base?) where type.kind == .entity: type.baseType = base
         case .complex(let base?) where type.kind == .complex: type.baseType = base
         case .entity(nil), .complex(nil): break
@@ -124,14 +156,18 @@ extension CSDLBuilder {
         for child in document.children(node) {
             switch document.name(child) {
             case .referentialConstraint:
-                constraints.append(
-                    ReferentialConstraint(
-                        property: try required(child, .property, "a property path"),
-                        referencedProperty: try required(child, .referencedProperty, "a property path"),
-                        annotations: try readAnnotations(child)))
+                do throws(CSDLError) {
+                    constraints.append(
+                        ReferentialConstraint(
+                            property: try required(child, .property, "a property path"),
+                            referencedProperty: try required(child, .referencedProperty, "a property path"),
+                            annotations: try readAnnotations(child)))
+                } catch {
+                    try leaveOut(child, error)
+                }
             case .onDelete:
                 onDelete = try readOnDelete(child)
-                onDeleteAnnotations = try readAnnotations(child)
+                onDeleteAnnotations = onDelete == nil ? [] : try readAnnotations(child)
             case .annotation: break
             default: warnUnknown(child, in: "NavigationProperty")
             }
@@ -148,14 +184,18 @@ extension CSDLBuilder {
             at: node, expected: "an entity type with namespace or alias")
     }
 
-    func readOnDelete(_ node: Node) throws(CSDLError) -> OnDeleteAction {
-        let text = try required(node, .action, "Cascade, None, SetNull or SetDefault")
+    /// `OnDelete` (OData CSDL 4.01, 8.6); `nil` with a warning if its action is none that is known.
+    mutating func readOnDelete(_ node: Node) throws(CSDLError) -> OnDeleteAction? {
+        let text = document.attribute(node, .action) ?? ""
         if let action = OnDeleteAction(rawValue: text) { return action }
         // CSDL 2 has it too, with the meaning of `None`.
-        if text == "Restrict" { return .none }
-        throw document.error(
-            .invalidAttribute("Action", element: "OnDelete", value: text), at: node,
-            expected: "Cascade, None, SetNull or SetDefault")
+        if text == "Restrict" { return OnDeleteAction.none }
+        try leaveOut(
+            node,
+            document.error(
+                .invalidAttribute("Action", element: "OnDelete", value: text), at: node,
+                expected: "Cascade, None, SetNull or SetDefault"))
+        return nil
     }
 
     /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
@@ -164,40 +204,52 @@ extension CSDLBuilder {
         let group = targeted.group(name)
         var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
         if let text = document.attribute(node, .underlyingType) {
-            guard let underlying = PrimitiveType(stated: text), underlying.isInteger else {
-                throw document.error(
-                    .invalidAttribute("UnderlyingType", element: "EnumType", value: text), at: node,
-                    expected: "an integer type")
+            if let underlying = PrimitiveType(stated: text), underlying.isInteger {
+                type.underlyingType = underlying
+            } else {
+                warn("UnderlyingType=\"\(text)\" of \(name) is no integer type and was read as Edm.Int32.", at: node)
             }
-            type.underlyingType = underlying
         }
         type.annotations = try readAnnotations(node, group: group)
         var next: Int64 = 0
+        var names: Set<String> = []
         type.members.reserveCapacity(document.count(node, named: .member))
         for child in document.children(node) {
             switch document.name(child) {
             case .member:
-                let member = try required(child, .name, "the member's name")
-                var value = next
-                if let text = document.attribute(child, .value) {
-                    guard let stated = Int64(text) else {
-                        throw document.error(
-                            .invalidAttribute("Value", element: "Member", value: text), at: child,
-                            expected: "a whole number")
+                do throws(CSDLError) {
+                    let member = try readEnumMember(child, next, group)
+                    next = member.value &+ 1
+                    if names.insert(member.name).inserted {
+                        type.members.append(member)
+                    } else {
+                        warn("\(member.name) within \(name) is declared twice: the first one holds.", at: child)
                     }
-                    value = stated
+                } catch {
+                    try leaveOut(child, error)
                 }
-                next = value &+ 1
-                type.members.append(
-                    EnumType.Member(
-                        name: member, value: value,
-                        annotations: try readAnnotations(
-                            child, group: group, child: document.attributeText(child, .name))))
             case .annotation, .valueAnnotation, .typeAnnotation: break
             default: warnUnknown(child, in: "EnumType")
             }
         }
         return type
+    }
+
+    private mutating func readEnumMember(
+        _ node: Node, _ next: Int64, _ group: CSDLTargets.Group?
+    ) throws(CSDLError) -> EnumType.Member {
+        let name = try required(node, .name, "the member's name")
+        var value = next
+        if let text = document.attribute(node, .value) {
+            guard let stated = Int64(text) else {
+                throw document.error(
+                    .invalidAttribute("Value", element: "Member", value: text), at: node, expected: "a whole number")
+            }
+            value = stated
+        }
+        return EnumType.Member(
+            name: name, value: value,
+            annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
     /// `TypeDefinition` (OData CSDL 4.01, 11).

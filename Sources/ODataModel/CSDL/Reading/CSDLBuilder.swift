@@ -26,6 +26,8 @@ struct CSDLBuilder {
     /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
     /// start from.
     var associations: [String: Association] = [:]
+    /// Where each association was declared.
+    var associationNodes: [String: Node] = [:]
     var associationProperties: [String: [String: (type: QualifiedName, name: String)]] = [:]
     /// Whether the schema being read is CSDL 4.
     var isV4 = true
@@ -37,10 +39,14 @@ struct CSDLBuilder {
     var isJSON = false
     /// What the terms and complex types of the documents make of constants in JSON.
     var constantTypes = CSDLConstantTypes()
+    /// The namespaces of the schemas that were read, for those who look for what is not declared.
+    var declaredNamespaces: Set<String> = []
     /// Names of types that were warned of.
     var warnedTypes: Set<String> = []
     /// What the documents make of terms, where the options ask for it.
     var knownTerms: CSDLKnownTerms?
+    /// Whether the options refuse what was read: nothing is left out then.
+    private var isRefused = false
 
     static let v4Namespace = "http://docs.oasis-open.org/odata/ns/edm"
     static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
@@ -85,7 +91,7 @@ struct CSDLBuilder {
         var parts: [Part] = []
         enteredRoot = nil
         for (index, documentRoot) in document.roots.enumerated() {
-            let nodes = try schemaNodes(documentRoot.node)
+            let nodes = withoutRepeatedSchemas(try schemaNodes(documentRoot.node))
             let aliases = try aliases(documentRoot.node, nodes)
             warnOfAmbiguousAliases(documentRoot.node, nodes, aliases)
             var part = Part(
@@ -142,7 +148,8 @@ struct CSDLBuilder {
             let model = try EntityDataModel(
                 schemas: schemas, version: version(root) ?? fallback, includedSchemas: included,
                 references: references, originalText: originalText)
-            return CSDLReader.Result(model: model, references: references, warnings: warnings)
+            if options.warnsOfDanglingReferences { checkReferences(parts, uses, model) }
+            return CSDLReader.Result(model: model, references: references, warnings: document.ordered(warnings))
         } catch {
             let name: String =
                 switch error {
@@ -263,26 +270,50 @@ struct CSDLBuilder {
                 guard kind == .entityType || kind == .complexType || kind == .enumType || kind == .typeDefinition else {
                     continue
                 }
-                let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+                let name: QualifiedName
                 let type: TypeReference
-                switch kind {
-                case .entityType: type = .entity(name)
-                case .complexType: type = .complex(name)
-                case .enumType: type = .enumeration(name)
-                default:
-                    let text = try required(node, .underlyingType, "a primitive type")
-                    guard let primitive = PrimitiveType(stated: text) else {
-                        throw document.error(
-                            .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: text), at: node,
-                            expected: "a primitive type")
-                    }
-                    type = .typeDefinition(name, primitive)
+                do throws(CSDLError) {
+                    name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+                    type = try declaredType(node, name)
+                } catch {
+                    try leaveOut(node, error)
+                    continue
                 }
-                guard resolver.declared.updateValue((type, node), forKey: name) == nil else {
+                guard let other = resolver.declared[name]?.node else {
+                    resolver.declared[name] = (type, node)
+                    continue
+                }
+                guard document.isEqual(other, node) else {
                     throw document.error(
                         .duplicateName(name.description), at: node, expected: "each name once in its namespace")
                 }
+                warn("\(name) is declared twice in the same way: the first one holds.", at: node)
             }
+        }
+    }
+
+    private func declaredType(_ node: Node, _ name: QualifiedName) throws(CSDLError) -> TypeReference {
+        switch document.name(node) {
+        case .entityType: return .entity(name)
+        case .complexType: return .complex(name)
+        case .enumType: return .enumeration(name)
+        default:
+            let text = try required(node, .underlyingType, "a primitive type")
+            if let primitive = PrimitiveType(stated: text) { return .typeDefinition(name, primitive) }
+            throw document.error(
+                .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: text), at: node,
+                expected: "a primitive type")
+        }
+    }
+
+    /// A schema that a document has twice in the same way is one.
+    private mutating func withoutRepeatedSchemas(_ nodes: [Node]) -> [Node] {
+        guard nodes.count > 1 else { return nodes }
+        var repeats = CSDLRepeats()
+        return nodes.filter { node in
+            guard repeats.isRepeated(node, in: document) else { return true }
+            warnOfRepeat(node)
+            return false
         }
     }
 
@@ -295,24 +326,28 @@ struct CSDLBuilder {
             }
             var reference = CSDLReference(uri: uri, annotations: try readAnnotations(node))
             for child in document.children(node) {
-                switch document.name(child) {
-                case .include:
-                    reference.includes.append(
-                        CSDLReference.Include(
-                            namespace: try required(child, .namespace, "a namespace"),
-                            alias: document.attribute(child, .alias), annotations: try readAnnotations(child)))
-                case .includeAnnotations:
-                    reference.includedAnnotations.append(
-                        CSDLReference.IncludeAnnotations(
-                            termNamespace: try required(child, .termNamespace, "a namespace"),
-                            qualifier: document.attribute(child, .qualifier),
-                            targetNamespace: document.attribute(child, .targetNamespace)))
-                default: break
-                }
+                do throws(CSDLError) { try readInclusion(child, into: &reference) } catch { try leaveOut(child, error) }
             }
             result.append(reference)
         }
         return result
+    }
+
+    private mutating func readInclusion(_ node: Node, into reference: inout CSDLReference) throws(CSDLError) {
+        switch document.name(node) {
+        case .include:
+            reference.includes.append(
+                CSDLReference.Include(
+                    namespace: try required(node, .namespace, "a namespace"),
+                    alias: document.attribute(node, .alias), annotations: try readAnnotations(node)))
+        case .includeAnnotations:
+            reference.includedAnnotations.append(
+                CSDLReference.IncludeAnnotations(
+                    termNamespace: try required(node, .termNamespace, "a namespace"),
+                    qualifier: document.attribute(node, .qualifier),
+                    targetNamespace: document.attribute(node, .targetNamespace)))
+        default: break
+        }
     }
 
     // MARK: A schema
@@ -330,25 +365,52 @@ struct CSDLBuilder {
         schema.structuredTypes.reserveCapacity(counts.structuredTypes)
         schema.enumTypes.reserveCapacity(counts.enumTypes)
         if isV4 { schema.operations.reserveCapacity(counts.operations) }
+        var repeats = CSDLRepeats()
         for child in document.children(node) {
-            switch document.name(child) {
-            case .entityType: schema.structuredTypes.append(try readStructuredType(child, .entity))
-            case .complexType: schema.structuredTypes.append(try readStructuredType(child, .complex))
-            case .enumType: schema.enumTypes.append(try readEnumType(child))
-            case .typeDefinition: schema.typeDefinitions.append(try readTypeDefinition(child))
-            case .action where isV4: schema.operations.append(try readOperation(child, .action))
-            case .function where isV4: schema.operations.append(try readOperation(child, .function))
-            case .function: warn("Function of CSDL 2 and 3 is no part of OData and was left out.", at: child)
-            case .term, .valueTerm: schema.terms.append(try readTerm(child))
-            case .entityContainer: try readContainer(child, into: &schema)
-            case .association:
-                let name = document.attribute(child, .name) ?? ""
-                if let association = associations["\(namespace).\(name)"] { schema.associations.append(association) }
-            case .annotation, .annotations, .valueAnnotation, .typeAnnotation, .documentation, .using: break
-            default: warnUnknown(child, in: "Schema")
+            do throws(CSDLError) {
+                try readDeclaration(child, into: &schema, &repeats)
+            } catch {
+                try leaveOut(child, error)
             }
         }
         return schema
+    }
+
+    private mutating func readDeclaration(
+        _ node: Node, into schema: inout Schema, _ repeats: inout CSDLRepeats
+    ) throws(CSDLError) {
+        switch document.name(node) {
+        case .entityType where isDeclaration(node):
+            schema.structuredTypes.append(try readStructuredType(node, .entity))
+        case .complexType where isDeclaration(node):
+            schema.structuredTypes.append(try readStructuredType(node, .complex))
+        case .enumType where isDeclaration(node): schema.enumTypes.append(try readEnumType(node))
+        case .typeDefinition where isDeclaration(node): schema.typeDefinitions.append(try readTypeDefinition(node))
+        // Those that were left out or repeat another one have been warned of.
+        case .entityType, .complexType, .enumType, .typeDefinition: break
+        case .action where isV4, .function where isV4, .term, .valueTerm:
+            guard !repeats.isRepeated(node, in: document) else { return warnOfRepeat(node) }
+            switch document.name(node) {
+            case .action: schema.operations.append(try readOperation(node, .action))
+            case .function: schema.operations.append(try readOperation(node, .function))
+            default: schema.terms.append(try readTerm(node))
+            }
+        case .function: warn("Function of CSDL 2 and 3 is no part of OData and was left out.", at: node)
+        case .entityContainer: try readContainer(node, into: &schema)
+        case .association:
+            let name = "\(namespace).\(document.attribute(node, .name) ?? "")"
+            if associationNodes[name] == node, let association = associations[name] {
+                schema.associations.append(association)
+            }
+        case .annotation, .annotations, .valueAnnotation, .typeAnnotation, .documentation, .using: break
+        default: warnUnknown(node, in: "Schema")
+        }
+    }
+
+    /// Whether the declaration of a type is the one that holds.
+    private func isDeclaration(_ node: Node) -> Bool {
+        guard let name = document.attribute(node, .name) else { return false }
+        return resolver.declared[QualifiedName(namespace, name)]?.node == node
     }
 
     // MARK: Attributes
@@ -377,18 +439,31 @@ struct CSDLBuilder {
     /// A type named by an attribute or element.
     mutating func type(_ text: CSDLDocument.Text, at node: Node) -> TypeReference {
         let (type, isKnown) = resolver.type(text)
-        if !isKnown { warnUnknownType(document.string(text), at: node) }
-        return type
+        return isKnown ? type : unknownType(document.string(text), type, at: node)
     }
 
     mutating func type(named text: String, at node: Node) -> TypeReference {
         let (type, isKnown) = resolver.type(text)
-        if !isKnown { warnUnknownType(text, at: node) }
+        return isKnown ? type : unknownType(text, type, at: node)
+    }
+
+    /// A type by a name that no document declares as it stands: perhaps its namespace was forgotten.
+    private mutating func unknownType(_ text: String, _ type: TypeReference, at node: Node) -> TypeReference {
+        let element = text.collectionElement.map(String.init)
+        if let name = resolver.qualified(element ?? text, in: namespace), let found = resolver.declared[name]?.type {
+            warnOfShortName(element ?? text, name, at: node)
+            return element == nil ? found : .collection(found)
+        }
+        warnUnknownType(text, at: node)
         return type
     }
 
+    mutating func warnOfShortName(_ text: String, _ name: QualifiedName, at node: Node) {
+        warn("\(text) has no namespace and was read as \(name).", at: node)
+    }
+
     private mutating func warnUnknownType(_ text: String, at node: Node) {
-        guard warnedTypes.insert(text).inserted else { return }
+        guard warnedTypes.insert(text).inserted || options.warnsOfDanglingReferences else { return }
         warn("The document does not declare the type \(resolver.fullName(text)).", at: node)
     }
 
@@ -425,9 +500,13 @@ struct CSDLBuilder {
         return nil
     }
 
-    func qualifiedName(_ node: Node, _ name: CSDLName) throws(CSDLError) -> QualifiedName {
+    mutating func qualifiedName(_ node: Node, _ name: CSDLName) throws(CSDLError) -> QualifiedName {
         let text = try required(node, name, "a qualified name")
         if let result = resolver.qualifiedName(text) { return result }
+        if let result = resolver.qualified(text, in: namespace) {
+            warnOfShortName(text, result, at: node)
+            return result
+        }
         throw document.error(
             .invalidAttribute(name.rawValue, element: document.localName(node), value: text), at: node,
             expected: "a name with namespace or alias")
@@ -437,12 +516,29 @@ struct CSDLBuilder {
 
     mutating func warn(_ message: String, at node: Node) { warnings.append(document.warning(message, at: node)) }
 
+    /// Leaves out an element that cannot be read, with a warning: the rest of the model can be worked with.
+    ///
+    /// - Throws: the error, if it is one that the options ask for.
+    mutating func leaveOut(_ node: Node, _ error: CSDLError) throws(CSDLError) {
+        guard !isRefused else { throw error }
+        let name = document.attribute(node, .name).map { " \($0)" } ?? ""
+        let message = "\(document.localName(node))\(name) was left out: \(error.problem)."
+        warnings.append(
+            CSDLWarning(message: message, line: error.line, column: error.column, source: error.source))
+    }
+
+    mutating func warnOfRepeat(_ node: Node) {
+        let name = (document.attribute(node, .name) ?? document.attribute(node, .namespace)).map { " \($0)" } ?? ""
+        warn("\(document.localName(node))\(name) is declared twice in the same way: the first one holds.", at: node)
+    }
+
     /// A facet that cannot be: ignored, warned of or refused, as the options have it.
     mutating func refuseFacet(_ message: String, _ name: CSDLName, _ value: String, at node: Node) throws(CSDLError) {
         switch options.facets {
         case .ignored: break
         case .warned: warn(message, at: node)
         case .strict:
+            isRefused = true
             throw document.error(
                 .invalidAttribute(name.rawValue, element: document.localName(node), value: value), at: node,
                 expected: "a facet that can be")

@@ -5,6 +5,8 @@ struct CSDLNameResolver {
     /// The types that the documents declare with the place of each.
     var declared: [QualifiedName: (type: TypeReference, node: CSDLDocument.Node)] = [:]
     private let document: CSDLDocument
+    /// The types whose simple name no other type has; made when a name without a namespace is met.
+    private var simpleNames: [String: QualifiedName]?
     /// Types by the number of the text that names them: a document names few types many times.
     private var resolved = CSDLTextTable<TypeReference>(count: 0)
     private var fullNames = CSDLTextTable<String>(count: 0)
@@ -30,6 +32,20 @@ struct CSDLNameResolver {
     }
 
     func qualifiedName(_ text: String) -> QualifiedName? { QualifiedName(fullName(text)) }
+
+    /// The name that was meant by one without a namespace: that of the schema it stands in, unless the documents declare
+    /// one type of this name, and in another schema; `nil` for a text that is no simple name.
+    mutating func qualified(_ text: String, in namespace: String) -> QualifiedName? {
+        let separators: Set<UInt8> = [UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "("), UInt8(ascii: " ")]
+        guard !text.isEmpty, !namespace.isEmpty, !text.utf8.contains(where: separators.contains) else { return nil }
+        let own = QualifiedName(namespace, text)
+        guard declared[own] == nil else { return own }
+        if simpleNames == nil {
+            let names = Dictionary(grouping: declared.keys) { $0.name }
+            simpleNames = names.compactMapValues { $0.count == 1 ? $0[0] : nil }
+        }
+        return simpleNames?[text] ?? own
+    }
 
     /// The type with a name that the document has; the flag tells whether it is known.
     mutating func type(_ text: CSDLDocument.Text) -> (type: TypeReference, isKnown: Bool) {

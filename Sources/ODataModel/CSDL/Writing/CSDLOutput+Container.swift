@@ -35,6 +35,10 @@ extension CSDLOutput {
         writeAttributes(container.annotations)
         writeDocumentation(container.annotations)
         for set in container.entitySets {
+            guard canSay(set) else {
+                omit("The entity set \(set.name)")
+                continue
+            }
             xml.begin("EntitySet")
             xml.attribute("Name", set.name)
             xml.attribute("EntityType", set.type.description)

@@ -27,6 +27,28 @@ extension CSDLOutput {
         }
     }
 
+    // MARK: Keys and facets
+
+    /// Whether the version has a key: before V4, it is made of properties of the entity itself.
+    func canSay(_ key: [StructuredType.KeyProperty]) -> Bool {
+        isV4 || key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) }
+    }
+
+    /// Whether the version has an entity set: its entities have an address by their key.
+    func canSay(_ set: EntitySet) -> Bool { canSay(model.shape(set.type)?.key ?? []) }
+
+    /// Whether a scale stands without a precision, which before V4 is no facet that other readers take.
+    func lacksPrecision(_ facets: Facets) -> Bool { !isV4 && model.version >= .v4 && facets.precision == nil }
+
+    /// Names a scale that ``write(_:of:)`` leaves out.
+    mutating func omitScale(_ facets: Facets, of type: TypeReference, _ owner: String) {
+        guard !isV4 else { return }
+        let facets = model.facets(of: Property(name: "", type: type, facets: facets))
+        if case .fixed? = facets.scale, lacksPrecision(facets) {
+            omit("The scale of \(owner), which has no precision,")
+        }
+    }
+
     // MARK: Associations
 
     mutating func write(_ association: Association) {
@@ -102,6 +124,7 @@ extension CSDLOutput {
         }
         // In the order of the operations, which is that of the function imports they came from. Overloads of one
         // name come from as many imports.
+        var written: Set<String> = []
         var imports: [String: [OperationImport]] = [:]
         for operationImport in container.operationImports {
             imports["\(operationImport.operation) \(operationImport.kind)", default: []].append(operationImport)
@@ -110,7 +133,12 @@ extension CSDLOutput {
             let key = "\(operation.name) \(operation.kind)"
             if let operationImport = imports[key]?.first {
                 if let count = imports[key]?.count, count > 1 { imports[key]?.removeFirst() }
-                writeFunctionImport(operation, operationImport)
+                // An import of V4 stands for all overloads; in V2 each name is called in one way.
+                if model.version >= .v4, version < .v3, !written.insert(operationImport.name).inserted {
+                    omit("The overload \(operation.name)(\(operation.signature))")
+                } else {
+                    writeFunctionImport(operation, operationImport)
+                }
             } else if operation.isBound, version == .v3 {
                 writeFunctionImport(operation, nil)
             } else {
@@ -122,7 +150,7 @@ extension CSDLOutput {
     private mutating func writeFunctionImport(_ operation: Operation, _ operationImport: OperationImport?) {
         var parameters: [(Operation.Parameter, String)] = []
         for parameter in operation.parameters {
-            guard let type = typeName(parameter.type) else {
+            guard let type = typeName(parameter.type), mayBeParameter(parameter.type) else {
                 return omit("The parameter \(parameter.name) of \(operation.name)")
             }
             parameters.append((parameter, type))
@@ -133,10 +161,14 @@ extension CSDLOutput {
             returnType = typeName(type.element).map { type.isCollection ? "Collection(\($0))" : $0 }
             guard returnType != nil else { return omit("The result of \(operation.name)") }
         }
+        let set = operationImport?.entitySet?.parts(between: "/").last.map(String.init)
+        guard hasSet(operation, set) else {
+            return omit("The result of \(operation.name), which is of no entity set,")
+        }
         xml.begin("FunctionImport")
         xml.attribute("Name", operationImport?.name ?? operation.name.name)
         xml.attribute("ReturnType", returnType)
-        xml.attribute("EntitySet", operationImport?.entitySet?.parts(between: "/").last.map(String.init))
+        xml.attribute("EntitySet", set)
         xml.attribute("EntitySetPath", operation.entitySetPath)
         if operation.isBound { xml.attribute("IsBindable", "true") }
         xml.attribute("IsComposable", operation.isComposable, unless: false)
@@ -163,11 +195,30 @@ extension CSDLOutput {
             xml.attribute("Type", type)
             writeNullable(parameter.isNullable, parameter.type, parameter.facets)
             write(parameter.facets, of: parameter.type)
+            omitScale(parameter.facets, of: parameter.type, "\(operation.name)/\(parameter.name)")
             write(parameter.annotations)
             xml.end()
         }
         writeElements(annotations)
         xml.end()
+    }
+
+    /// Whether a parameter of a function import may be of a type. Before V3, values in URLs are primitive ones. What a
+    /// document of these versions has is written as it was.
+    private func mayBeParameter(_ type: TypeReference) -> Bool {
+        guard model.version >= .v4, version < .v3 else { return true }
+        switch type {
+        case .complex, .entity, .collection: return false
+        default: return true
+        }
+    }
+
+    /// Whether the entities that a function import returns are said to be of an entity set, as they must be before V4
+    /// ([MC-CSDL] 2.1.20).
+    private func hasSet(_ operation: Operation, _ set: String?) -> Bool {
+        guard model.version >= .v4, case .entity? = operation.returnType?.element else { return true }
+        guard let set else { return version == .v3 && operation.entitySetPath != nil }
+        return model.entitySet(set).map(canSay) ?? false
     }
 
     // MARK: Documentation

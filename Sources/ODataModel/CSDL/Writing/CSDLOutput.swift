@@ -89,16 +89,7 @@ struct CSDLOutput {
         xml.attribute(isV4 ? "HasStream" : "m:HasStream", type.hasStream, unless: false)
         writeAttributes(type.annotations)
         writeDocumentation(type.annotations)
-        if !type.key.isEmpty {
-            xml.begin("Key")
-            for part in type.key {
-                xml.begin("PropertyRef")
-                xml.attribute("Name", part.path)
-                xml.attribute("Alias", part.alias)
-                xml.end()
-            }
-            xml.end()
-        }
+        write(type.key, of: type)
         for property in type.properties { write(property, of: type) }
         for property in type.navigationProperties {
             if isV4 {
@@ -111,6 +102,21 @@ struct CSDLOutput {
         xml.end()
     }
 
+    private mutating func write(_ key: [StructuredType.KeyProperty], of type: StructuredType) {
+        guard !key.isEmpty else { return }
+        guard canSay(key) else {
+            return omit("The key \(key.map(\.path).joined(separator: ", ")) of \(type.name)")
+        }
+        xml.begin("Key")
+        for part in key {
+            xml.begin("PropertyRef")
+            xml.attribute("Name", part.path)
+            if isV4 { xml.attribute("Alias", part.alias) }
+            xml.end()
+        }
+        xml.end()
+    }
+
     private mutating func write(_ property: Property, of type: StructuredType) {
         guard let typeName = typeName(property.type) else {
             return omit("The property \(type.name)/\(property.name) of type \(property.type)")
@@ -120,6 +126,7 @@ struct CSDLOutput {
         xml.attribute("Type", typeName)
         writeNullable(property.isNullable, property.type, property.facets)
         write(property.facets, of: property.type)
+        omitScale(property.facets, of: property.type, "\(type.name)/\(property.name)")
         xml.attribute("DefaultValue", property.defaultValue)
         if property.isConcurrencyToken {
             xml.attribute(
@@ -213,6 +220,7 @@ struct CSDLOutput {
             "MaxLength", facets.isMaxLengthUnlimited ? (isV4 ? "max" : "Max") : facets.maxLength.map(String.init))
         xml.attribute("Precision", facets.precision.map(String.init))
         switch facets.scale {
+        case .fixed where lacksPrecision(facets): break
         case .fixed(let digits): xml.attribute("Scale", String(digits))
         // Before V4 a scale is a number or nothing.
         case .variable where isV4: xml.attribute("Scale", "variable")

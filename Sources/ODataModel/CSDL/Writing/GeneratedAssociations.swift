@@ -93,18 +93,23 @@ struct GeneratedAssociations {
 
     private mutating func addSets(_ model: EntityDataModel) {
         var seen: Set<[String]> = []
-        for set in model.container.entitySets {
+        func hasPlainKey(_ type: QualifiedName) -> Bool {
+            model.shape(type)?.key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) } ?? true
+        }
+        for set in model.container.entitySets where hasPlainKey(set.type) {
             for binding in set.bindings {
                 let segments = binding.path.parts(between: "/").map(String.init)
                 guard let property = segments.last, segments.count <= 2,
-                    let target = model.entitySet(binding.target)?.name
+                    let targetSet = model.entitySet(binding.target), hasPlainKey(targetSet.type)
                 else { continue }
                 let start = segments.count == 2 ? QualifiedName(segments[0]) : set.type
                 guard let start, let owner = declaringType(of: property, from: start, model),
                     let relationship = relationships[Path(type: owner, property: property)]
                 else { continue }
                 // The way back is the same set.
-                let ends = [(relationship.fromRole, set.name), (relationship.toRole, target)].sorted { $0.0 < $1.0 }
+                let ends = [(relationship.fromRole, set.name), (relationship.toRole, targetSet.name)].sorted {
+                    $0.0 < $1.0
+                }
                 let key = [relationship.association.description] + ends.map { "\($0.0)=\($0.1)" }
                 guard seen.insert(key).inserted else { continue }
                 sets.append(
