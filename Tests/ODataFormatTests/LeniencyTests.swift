@@ -1,4 +1,5 @@
 import ODataModel
+import TestCorpus
 import Testing
 
 @testable import ODataFormat
@@ -17,16 +18,10 @@ struct LeniencyTests {
         #expect(entity["Built"] == .dateTime(try #require(ODataDateTime(value))))
     }
 
-    private func seconds(_ work: () throws -> Void) rethrows -> Double {
-        let clock = ContinuousClock()
-        let time = try clock.measure(work)
-        return Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-    }
-
     /// How many times as long eight times as much takes.
     private func growth(_ work: (Int) throws -> Void) throws -> Double {
-        func least(_ count: Int) throws -> Double {
-            try (0..<3).map { _ in try seconds { try work(count) } }.min() ?? 0
+        func least(_ count: Int) throws -> Duration {
+            try (0..<3).map { _ in try processorTime { try work(count) } }.min() ?? .zero
         }
         return try least(8_000) / least(1_000)
     }

@@ -121,10 +121,10 @@ struct SimulationTests {
     private static func seedsOfIntegration() throws -> Range<UInt64> {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let script = try String(contentsOf: root.appendingPathComponent(".ci/run"), encoding: .utf8)
-        let seeds = try #require(script.firstMatch(of: /\bSEEDS=(\d+)/))
+        let script = try String(contentsOf: root.appendingPathComponent("scripts/ci.py"), encoding: .utf8)
+        let seeds = try #require(script.firstMatch(of: /"SEEDS": "(\d+)"/))
         let count = try #require(UInt64(seeds.1))
-        let first = script.firstMatch(of: /\bFIRST_SEED=(\d+)/).flatMap { UInt64($0.1) } ?? 0
+        let first = script.firstMatch(of: /"FIRST_SEED": "(\d+)"/).flatMap { UInt64($0.1) } ?? 0
         return first..<first + count
     }
 

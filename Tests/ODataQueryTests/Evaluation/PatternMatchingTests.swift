@@ -1,4 +1,5 @@
 import ODataQuery
+import TestCorpus
 import Testing
 
 @Suite("matchesPattern")
