@@ -92,7 +92,7 @@ struct ForeignDifferentialTests {
         )
         // What neither side answers must not hide a difference.
         #expect(same * 10 >= (same + refused) * 8, "\(reasons.sorted().prefix(10).joined(separator: "\n"))")
-        try await clone.close()
+        try clone.close()
         try await served.close()
     }
 
