@@ -77,8 +77,10 @@ proofs: setup ## the proofs that are too long for continuous integration: make p
 attack: ## the attacks on a built tool that the threat model names
 	SCRATCH=$(SCRATCH) scripts/attack.sh
 
-differential: setup ## 100,000 random queries: the SQL answers against the evaluator's
-	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} scripts/test.sh --filter DifferentialTests
+differential: setup ## 100,000 random queries: SQL against the evaluator; 1,000 for each foreign database: it against its clone
+	scripts/setup.sh pypi
+	OUTPOST_DIFFERENTIAL=$${OUTPOST_DIFFERENTIAL:-100000} \
+		OUTPOST_FOREIGN_DIFFERENTIAL=$${OUTPOST_FOREIGN_DIFFERENTIAL:-1000} scripts/test.sh --filter DifferentialTests
 
 clean:
 	rm -rf $(SCRATCH) $(SCRATCH)-asan $(SCRATCH)-tsan bin

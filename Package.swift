@@ -280,7 +280,7 @@ let package = Package(
             name: "OfflineODataTests",
             dependencies: [
                 "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "EncryptedSQLite", "FaultInjection",
-                "Secrets", "Soak", "StoreProbe", grdb, httpTypes,
+                "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.

@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
 # Installs what building and testing need and the machine lacks; with `limits`, what counts instructions too; with
-# `bench`, that and what the measurements compare with. Safe to run again: scripts/setup.sh [limits|bench]
+# `bench`, that and what the measurements compare with; with `pypi`, the databases from PyPI that tests serve.
+# Safe to run again: scripts/setup.sh [limits|bench|pypi]
 set -euo pipefail
 
+# Installs the databases from PyPI into an environment below .build. Without a network, the tests that want them are skipped.
+install_pypi() {
+    local folder
+    folder=$(cd "$(dirname "$0")/.." && pwd)/.build/pypi
+    "$folder/bin/python" -c 'import pyproj' 2>/dev/null && return
+    python3 -m venv "$folder" && timeout 300 "$folder/bin/pip" install --quiet pyproj ||
+        echo "outpost: pyproj cannot be installed; the tests that serve its database are skipped" >&2
+}
+
 if [ "$(uname)" = Darwin ]; then
+    [ "${1:-}" != pypi ] || install_pypi
     exit 0 # Xcode has SQLite and libxml2.
 fi
 
@@ -28,7 +39,7 @@ need 'python3 -c "import ensurepip"' python3-venv # for the clients from PyPI th
 need 'command -v curl' curl
 need 'command -v sqlite3' sqlite3
 
-if [ -n "${1:-}" ]; then need 'command -v valgrind' valgrind; fi
+case "${1:-}" in limits | bench) need 'command -v valgrind' valgrind ;; esac
 if [ "${1:-}" = bench ]; then
     need 'test -e /usr/include/simdjson.h' libsimdjson-dev
     need 'command -v gnuplot' gnuplot-nox
@@ -36,7 +47,10 @@ if [ "${1:-}" = bench ]; then
     need 'python3 -c "import orjson" || ! apt-cache show python3-orjson' python3-orjson
 fi
 
-[ ${#packages[@]} -eq 0 ] && exit 0
+if [ ${#packages[@]} -eq 0 ]; then
+    [ "${1:-}" != pypi ] || install_pypi
+    exit 0
+fi
 
 if ! command -v apt-get >/dev/null; then
     echo "outpost: please install the equivalent of these Debian packages: ${packages[*]}" >&2
@@ -55,3 +69,4 @@ fi
 echo "outpost: installing ${packages[*]}"
 $run apt-get update -qq
 DEBIAN_FRONTEND=noninteractive $run $install -qq >/dev/null
+[ "${1:-}" != pypi ] || install_pypi

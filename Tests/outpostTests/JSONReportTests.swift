@@ -68,6 +68,7 @@ struct JSONReportTests {
             ["users", "add", site.path("users"), "ann", "--password-file", password],
             ["users", "list", site.path("users")],
             ["users", "remove", site.path("users"), "ann"],
+            ["untrack", site.database],
         ]
         for arguments in runs {
             let result = try await tool.run(arguments + ["--json"])

@@ -18,6 +18,8 @@ struct ContentNegotiation {
         case raw
         /// `$batch`: multipart or JSON.
         case batch
+        /// Changes whose response has no body: `Accept` refuses nothing.
+        case nothing
     }
 
     /// What was agreed on.
@@ -66,6 +68,8 @@ struct ContentNegotiation {
     ///
     /// - Throws: 400 when `Accept` is malformed, 406 when nothing in it can be given.
     func agree(on representation: Representation) throws(ODataError) -> Agreement {
+        // JSON, if there is a body after all.
+        if representation == .nothing { return (try? agree(on: .json)) ?? plain }
         try requireUTF8(representation)
         // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
         if representation == .text || representation == .raw {
@@ -164,7 +168,7 @@ struct ContentNegotiation {
             return agreement(
                 FormatParameters(range.parameters, version: version, isPrefixed: isPrefixed), isJSON: true,
                 namesCharset: charset)
-        case .text, .raw: return plain
+        case .text, .raw, .nothing: return plain
         case .batch:
             if range.matches("multipart", "mixed") {
                 return agreement(
@@ -196,7 +200,7 @@ struct ContentNegotiation {
         case .json: "application/json"
         case .metadata: "application/xml, application/json"
         case .text: "text/plain"
-        case .raw: "*/*"
+        case .raw, .nothing: "*/*"
         case .batch: "multipart/mixed, application/json"
         }
     }

@@ -130,18 +130,19 @@ public struct RequestDecoder: Sendable {
         }
         if query != nil { method = .read }
         try MethodRules.check(method, of: bound.resource)
+        let preferences = PreferenceFields.preferences(fields.prefer)
         let agreement = try ContentNegotiation(fields, formatOption: url.options.format, versions, version)
-            .agree(on: representation(of: bound.resource, method))
+            .agree(on: representation(of: bound.resource, method, preferences))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
         var request = ODataRequest(method, url, format: format)
-        request.preferences = PreferenceFields.preferences(fields.prefer)
+        request.preferences = preferences
         // What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one that
         // is not to happen for it, happens.
         request.ifMatch = fields.ifMatch
         request.ifNoneMatch = fields.ifNoneMatch
         try requireSingleResource(request, bound.resource)
-        request.repeatability = try repeatability(fields)
+        request.repeatability = try Repeatability(fields)
         request.isolation = isolation
         if let id = fields.requestID { request.headers["X-Request-ID"] = id }
         if let slug = fields.slug { request.headers["Slug"] = slug }
@@ -315,36 +316,33 @@ public struct RequestDecoder: Sendable {
     }
 
     private func representation(
-        of resource: BoundResource, _ method: ODataRequest.Method
+        of resource: BoundResource, _ method: ODataRequest.Method, _ preferences: Preferences
     ) -> ContentNegotiation.Representation {
         switch resource.target {
         case .metadata: .metadata
         case .batch: .batch
+        case _ where Self.hasNoBody(resource, method, preferences): .nothing
         case .count: .text
         case .rawValue: method == .read ? .raw : .json
         case .property(let property, _) where property.type.primitive == .stream: .raw
         default: .json
         }
     }
-
-    private func repeatability(_ fields: RequestFields) throws(ODataError) -> Repeatability? {
-        let id = fields.repeatabilityRequestID
-        let sent = fields.repeatabilityFirstSent
-        switch (id, sent) {
-        case (nil, nil): return nil
-        case (let id?, let sent?) where !id.isEmpty && HTTPDate.isValid(sent):
-            return Repeatability(requestID: id, firstSent: sent, clientID: fields.repeatabilityClientID)
-        case (_?, let sent?) where !HTTPDate.isValid(sent):
-            throw ODataError(
-                status: 400, code: "InvalidHeader",
-                message: "Repeatability-First-Sent is no HTTP date such as \"Sun, 06 Nov 1994 08:49:37 GMT\".",
-                target: "Repeatability-First-Sent", repeatabilityResult: .rejected)
-        default:
-            throw ODataError(
-                status: 400, code: "InvalidHeader",
-                message: "Repeatability-Request-ID and Repeatability-First-Sent go together.",
-                target: id == nil ? "Repeatability-Request-ID" : "Repeatability-First-Sent",
-                repeatabilityResult: .rejected)
+    /// Whether the response of a change has no body (OData Protocol 4.01, 11.4.2 to 11.4.9 and 8.2.8.7), unless the change
+    /// creates an entity that was to be updated.
+    private static func hasNoBody(
+        _ resource: BoundResource, _ method: ODataRequest.Method, _ preferences: Preferences
+    ) -> Bool {
+        if method == .read { return false }
+        switch resource.target {
+        case .operation(let operation): return operation.returnType == nil
+        case .references: return true
+        default: break
+        }
+        return switch (method, preferences.returns) {
+        case (.delete, _), (_, .minimal): true
+        case (_, .representation), (.create, _): false
+        default: true
         }
     }
 }

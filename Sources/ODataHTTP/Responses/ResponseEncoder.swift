@@ -211,8 +211,10 @@ public struct ResponseEncoder: Sendable {
         case .all:
             if case .cast(let cast)? = incoming.bound.resource.steps.last { shape = cast } else { shape = .untyped }
         case .operation(let operation):
-            guard case .entity(let name?)? = operation.returnType?.element else { fallthrough }
-            shape = model.shape(name)
+            switch operation.returnType?.element {
+            case .entity(let name?)?, .complex(let name?)?: shape = model.shape(name)
+            default: shape = page.entities.first?.shape
+            }
         default: shape = page.entities.first?.shape
         }
         guard let shape = shape ?? page.entities.first?.shape else {

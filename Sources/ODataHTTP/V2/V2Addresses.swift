@@ -65,7 +65,10 @@ struct V2Addresses {
         case .entities(let shape, _), .entity(let shape, _), .count(let shape, _), .references(_, let shape, _, _):
             service.shape(shape.name)
         case .operation(let operation):
-            if case .entity(let name?)? = operation.returnType?.element { service.shape(name) } else { nil }
+            switch operation.returnType?.element {
+            case .entity(let name?)?, .complex(let name?)?: service.shape(name)
+            default: nil
+            }
         default: nil
         }
     }

@@ -12,7 +12,7 @@ enum V2Negotiation {
         case data
         /// `$metadata`: XML.
         case metadata
-        /// `$count`, `$value`, media, `$batch`: what they are.
+        /// `$count`, `$value`, media, `$batch`: what they are; changes whose response has no body. `Accept` refuses nothing.
         case fixed
     }
 
@@ -22,7 +22,8 @@ enum V2Negotiation {
     static func format(
         _ fields: HTTPFields, formatOption: String?, _ representation: Representation
     ) throws(ODataError) -> PayloadFormat {
-        let ranges = try ranges(fields, formatOption)
+        let ranges =
+            representation == .fixed ? (try? ranges(fields, formatOption)) ?? [] : try ranges(fields, formatOption)
         let order = ranges.enumerated().sorted {
             ($0.element.weight, -$0.offset) > ($1.element.weight, -$1.offset)
         }

@@ -64,10 +64,15 @@ struct V2RequestDecoder {
         var request = ODataRequest(try self.method(method, bound), url)
         request.ifMatch = Conditions.tags(fields[values: .ifMatch])
         request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
+        request.repeatability = try Repeatability(RequestFields(fields))
         // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
         // A feed is written from the entities of a page, so a page has a bound even where V4 streams without one.
-        if request.method == .read { request.preferences.maxPageSize = Self.maxPageSize }
+        if request.method == .read {
+            request.preferences.maxPageSize = Self.maxPageSize
+            let preferences = PreferenceFields.preferences(RequestFields(fields).prefer)
+            request.preferences.trackChanges = preferences.trackChanges
+        }
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var result = V2Request(
             request: request, bound: bound, resolvedURL: resolvedURL, relativeURL: text, format: format)
@@ -158,6 +163,10 @@ struct V2RequestDecoder {
         switch bound.resource.target {
         case .metadata: .metadata
         case .batch, .count, .rawValue: .fixed
+        // Updates, deletions and links are answered with 204 (MS-ODATA, 2.2.7.3 to 2.2.7.5).
+        case .references where method != .read: .fixed
+        case .operation(let operation) where operation.returnType == nil: .fixed
+        case .entity, .property: [.update, .replace, .delete].contains(method) ? .fixed : .data
         default: .data
         }
     }

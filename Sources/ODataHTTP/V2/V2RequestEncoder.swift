@@ -57,6 +57,8 @@ struct V2RequestEncoder {
         if version == .v3, request.method != .read, let returns = request.preferences.returns {
             fields[.prefer] = returns == .minimal ? "return-no-content" : "return-content"
         }
+        // V4's, for services that tell what changed to clients of V2 too: others ignore it (RFC 7240, 2).
+        if request.method == .read, request.preferences.trackChanges { fields[.prefer] = "odata.track-changes" }
         if let repeatability = request.repeatability { repeatability.write(to: &fields) }
         return fields
     }
@@ -270,14 +272,5 @@ struct V2RequestEncoder {
                 headers: parts.fields.map { BatchHeader($0.name.rawName, $0.value) }, body: parts.body ?? [],
                 atomicityGroup: isRead ? nil : item.atomicityGroup ?? "single-\(item.id)")
         }
-    }
-}
-
-extension Repeatability {
-    /// The fields of OASIS Repeatable Requests 1.0, 3.
-    func write(to fields: inout HTTPFields) {
-        fields[.repeatabilityRequestID] = requestID
-        fields[.repeatabilityFirstSent] = firstSent
-        if let clientID { fields[.repeatabilityClientID] = clientID }
     }
 }

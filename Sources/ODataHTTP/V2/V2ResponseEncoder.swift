@@ -18,6 +18,10 @@ struct V2ResponseEncoder {
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
         if let etag { message.headerFields[.eTag] = etag }
+        if let result = response.repeatabilityResult { message.headerFields[.repeatabilityResult] = result.rawValue }
+        if response.preferencesApplied.contains("track-changes") {
+            message.headerFields[.preferenceApplied] = "odata.track-changes"
+        }
         if let location = response.location { message.headerFields[.location] = addresses.link(location) }
         if request.request.method == .read, let etag, request.request.alreadyHas(etag) { message.status = .notModified }
         guard ![204, 304].contains(message.status.code), let body = try self.body(response, request) else {
@@ -64,7 +68,16 @@ struct V2ResponseEncoder {
                 request.request.method == .create
                 ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
             return data(encoder.entity(entities.visible(entity, at: address)), .entry)
-        case .page(let page): return data(feed(page, request, encoder, entities), .feed)
+        case .page(let page):
+            // Only verbose JSON has a place for the number of complex values.
+            if case .operation(let operation) = request.bound.resource.target, isAtom,
+                let type = operation.returnType, case .complex = type.element
+            {
+                var values = response
+                values.body = .value(.collection(page.entities.map { .complex($0) }), type)
+                return try body(values, request)
+            }
+            return data(feed(page, request, encoder, entities), .feed)
         case .value(let value, let type):
             if case .rawValue = request.bound.resource.target {
                 return (ByteStream(try RawValue(value, type, model.service).bytes), RawValue.contentType(type))
@@ -104,7 +117,11 @@ struct V2ResponseEncoder {
             url: address, set: title, context: nil, count: page.count,
             selfLink: isOwn ? addresses.serviceRoot.url(for: request.relativeURL) : nil)
         for entity in page.entities { writer.entity(entities.visible(entity)) }
-        writer.end(nextLink: page.nextLink.map { addresses.link($0) })
+        for removed in page.removed {
+            writer.removed(id: addresses.link(removed.id), reason: removed.reason.rawValue)
+        }
+        writer.end(
+            nextLink: page.nextLink.map { addresses.link($0) }, deltaLink: page.deltaLink.map { addresses.link($0) })
         return writer.takeBytes()
     }
 

@@ -35,6 +35,7 @@ extension ColumnCodec {
     ) throws(StoredValueError) -> ODataValue {
         switch stored.storage {
         case .null: return .null
+        case _ where isAnyText: if let text = AnyText.text(of: stored) { return .string(text) }
         case .int64(let number): if let value = decode(number, as: type) { return value }
         case .double(let number): if let value = decode(number) { return value }
         case .string(let text):

@@ -28,6 +28,7 @@ extension ColumnCodec {
         case (.double, .integer(let number)), (.single, .integer(let number)):
             return Int64(exactly: Double(number)) == number ? Double(number).databaseValue : nil
         case (.string, .string(let text)): return text.databaseValue
+        case (.anyText(let affinity), .string(let text)): return AnyText.stored(text, in: affinity)
         case (.binary, .binary(let bytes)): return Data(bytes).databaseValue
         case (.guid, .guid(let guid)): return Data(guid.bytes).databaseValue
         case (.guidText, .guid(let guid)): return guid.description.databaseValue
@@ -118,6 +119,8 @@ extension ColumnCodec {
         case .double: "a floating-point number"
         case .single: "a floating-point number of 32 bits"
         case .string: "a string"
+        case .anyText(.numeric), .anyText(.real): "a string that is no number, or a number as the column writes it"
+        case .anyText: "a string"
         case .binary: "bytes"
         case .guid, .guidText: "a GUID"
         case .date, .dateText: "a date as YYYY-MM-DD"

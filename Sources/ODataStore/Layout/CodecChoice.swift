@@ -47,7 +47,7 @@ enum CodecChoice {
         switch codec {
         case .integer, .boolean, .date, .timeOfDay, .scaledDecimal, .unixTime: "INTEGER"
         // NaN is a BLOB, which a STRICT table takes only in a column of type ANY.
-        case .double, .single, .numericDecimal: "ANY"
+        case .double, .single, .numericDecimal, .anyText: "ANY"
         case .string, .json, .dateText, .timeText, .dateTimeText, .guidText: "TEXT"
         case .binary, .guid, .dateTime, .dateTimeOffset, .duration, .decimalBytes: "BLOB"
         }

@@ -124,6 +124,9 @@ public enum ColumnCodec: Hashable, Sendable {
     case unixTime(unitsPerSecond: Int)
     /// A foreign column with the text of a GUID.
     case guidText
+    /// A foreign column whose values of any storage class are served as strings. The affinity tells what the column makes
+    /// of a text that is written to it.
+    case anyText(ColumnAffinity)
 
     /// A written form of date-time text in a foreign column.
     public struct DateTimeTextForm: Hashable, Sendable {
@@ -156,6 +159,18 @@ public enum NavigationStorage: Hashable, Sendable {
         public var source: String
         /// The column of the target's table.
         public var target: String
+        /// How the two values are compared.
+        var comparison = Comparison.stored
+
+        /// How the values of two columns are compared.
+        enum Comparison: Hashable, Sendable {
+            /// As SQLite compares what is stored.
+            case stored
+            /// As texts by their bytes, whatever collation the target declares.
+            case bytes
+            /// As the texts that values of any storage class are served as.
+            case text
+        }
 
         /// Makes a pair.
         public init(source: String, target: String) {

@@ -192,6 +192,7 @@ extension RowWriter {
         var arguments: [DatabaseValue] = []
         switch storage {
         case .join(_, let pairs):
+            let (compiler, scope) = compiler(of: target)
             for pair in pairs {
                 let value: DatabaseValue?
                 switch pair.source {
@@ -200,8 +201,10 @@ extension RowWriter {
                 default: value = source.slot(named: pair.source).map { found.slots[$0] }
                 }
                 guard let value, !value.isNull else { return [] }
-                conditions.append("\(quoted(pair.target)) = ?")
-                arguments.append(value)
+                let own = source.slot(named: pair.source).flatMap { source.slots[$0].column }
+                let tie = try condition(pair.target, of: target, holds: value, as: own, compiler, scope)
+                conditions.append(tie.sql)
+                arguments += tie.arguments
             }
         case .link(_, let table, let sourceColumn, let targetColumn):
             guard let rowID = target.storage.rowID else { throw ODataError.notImplemented(path) }

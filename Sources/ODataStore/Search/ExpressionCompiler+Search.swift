@@ -18,7 +18,7 @@ extension ExpressionCompiler {
             if options.searchIndexes.contains(table.table), let rowID = table.rowID {
                 index = (table, scope.sql(rowID))
             } else {
-                texts += table.searchColumns.map { scope.sql($0.name) }
+                texts += table.searchColumns.map { scope.column($0, isNullable: true).sql }
             }
         }
         return try self.search(search, texts, index)
@@ -59,7 +59,10 @@ extension TableStorage {
     /// The columns that `$search` looks at: strings and collections of strings, those of complex properties and
     /// derived types too.
     package var searchColumns: [ColumnStorage] {
-        columns.filter { $0.codec == .string || ($0.codec == .json && $0.type.element.primitive == .string) }
+        columns.filter {
+            $0.codec == .string || $0.codec.isAnyText
+                || ($0.codec == .json && $0.type.element.primitive == .string)
+        }
     }
 }
 

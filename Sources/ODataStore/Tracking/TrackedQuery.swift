@@ -12,6 +12,9 @@ struct TrackedQuery: Sendable {
         var related: [String: Node] = [:]
         /// The columns that the result shows or hangs on, besides those of joins; `nil` when all count.
         var shownColumns: Set<String>?
+
+        /// The sets of the node and of all that is reached from it.
+        var sets: Set<String> { related.values.reduce([set]) { $0.union($1.sets) } }
     }
 
     /// The root.
@@ -84,6 +87,16 @@ struct TrackedQuery: Sendable {
         root.shownColumns = Self.shownColumns(query, conditions, of: set, core: core)
         // A row that the caller does not see may be one that it saw before: to tell it would give away its key.
         guard try Self.seesAll(root, core: core, principal: principal) else { return nil }
+    }
+
+    /// Judges a query for the rows of an entity set, where everybody sees all rows.
+    ///
+    /// - Returns: `nil` when its result cannot be tracked: aggregations, searches, limits, and what depends on the time.
+    init?(_ query: BoundQuery, of set: String, mapping: StorageMapping) {
+        guard query.apply.isEmpty, query.search == nil, query.top == nil, query.skip == nil else { return nil }
+        self.mapping = mapping
+        root = Node(set: set)
+        guard add(query, to: \.root) else { return nil }
     }
 
     private static func seesAll(_ node: Node, core: ServiceCore, principal: Principal?) throws -> Bool {

@@ -38,7 +38,7 @@ extension RowWriter {
             target: names.count == 1 ? names[0] : plan.storage.set)
     }
 
-    /// Writes foreign keys as the keys are written that they refer to: related rows, and the constraints of a foreign
+    /// Leaves values that stay the same in the storage class that they have, and writes foreign keys as the keys are written that they refer to: related rows, and the constraints of a foreign
     /// database, are found by the bytes. One that leads nowhere stays as it is.
     ///
     /// - Parameters:
@@ -47,6 +47,14 @@ extension RowWriter {
     func adoptForms(
         into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, database: Database
     ) throws {
+        if let before {
+            for (index, slot) in plan.slots.enumerated() where slot.column?.codec.isAnyText == true {
+                guard let value = row[index], let text = AnyText.text(of: value),
+                    AnyText.text(of: before[index])?.utf8.elementsEqual(text.utf8) == true
+                else { continue }
+                row[index] = before[index]
+            }
+        }
         for reference in plan.variableReferences {
             guard let target = plans[reference.target] else { continue }
             let values = reference.pairs.map { row[$0.slot] ?? before?[$0.slot] ?? .null }
@@ -83,8 +91,8 @@ extension RowWriter {
         _ name: String, of plan: WritePlan, holds value: DatabaseValue, as source: ColumnStorage?,
         _ compiler: ExpressionCompiler, _ scope: SQLScope
     ) throws -> SQLFragment {
-        guard let source, source.codec.hasSeveralForms, let slot = plan.slot(named: name),
-            let column = plan.slots[slot].column, column.codec == source.codec,
+        guard let source, let slot = plan.slot(named: name), let column = plan.slots[slot].column,
+            column.isComparedAsText || source.codec.hasSeveralForms && column.codec == source.codec,
             let meant = try? source.decode(value, in: mapping.model)
         else { return "\(scope.sql(name)) = \(bind: value)" }
         return try compiler.equal(column, plan.storage, scope, meant)

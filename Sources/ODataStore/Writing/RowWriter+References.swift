@@ -95,14 +95,16 @@ extension RowWriter {
         var result: [(rows: [HangingRow], dependents: Dependents)] = []
         for dependents in self.dependents[plan.storage.set] ?? [] {
             let other = try self.plan(dependents.set)
+            let (compiler, scope) = compiler(of: other)
             var conditions: [String] = []
             var arguments: [DatabaseValue] = []
             for pair in dependents.pairs {
                 guard let path = plan.path(ofColumn: pair.target), let column = plan.storage.column(at: path),
                     let value = row.entity[path], let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
-                conditions.append("\(quoted(pair.source)) = ?")
-                arguments.append(stored)
+                let tie = try condition(pair.source, of: other, holds: stored, as: column, compiler, scope)
+                conditions.append(tie.sql)
+                arguments += tie.arguments
             }
             guard conditions.count == dependents.pairs.count else { continue }
             let sql = "\(other.selection) WHERE \(conditions.joined(separator: " AND "))"

@@ -68,8 +68,13 @@ extension RowWriter {
             ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
-        if let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) { return plan.stored(row) }
-        guard let key, plan.hasVariableKey else { return nil }
+        // What SQLite takes for equal to a text, by affinity or collation, need not be the same key.
+        if key == nil || !plan.hasTextKey,
+            let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments))
+        {
+            return plan.stored(row)
+        }
+        guard let key, plan.hasVariableKey || plan.hasTextKey else { return nil }
         return try findOtherwiseWritten(key, parent: parent, plan: plan, database: database)
     }
 

@@ -71,6 +71,8 @@ struct WritePlan: Sendable {
     let system: SystemColumns
     /// The slots of the key's columns, in key order.
     let keySlots: [Int]
+    /// Whether SQLite may find another key for a part of the key: by the affinity or the collation of its column.
+    let hasTextKey: Bool
     /// Whether a part of the key may be written in several ways.
     let hasVariableKey: Bool
     /// The foreign keys of which a part may be written in several ways.
@@ -108,6 +110,7 @@ struct WritePlan: Sendable {
         self.slots = slots
         system = SystemColumns(storage)
         keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
+        hasTextKey = keySlots.contains { slots[$0].column?.isComparedAsText == true }
         hasVariableKey = keySlots.contains { slots[$0].column?.codec.hasSeveralForms == true }
         variableReferences = Self.variableReferences(of: storage, slots, positions, model)
         digestPositions = storage.digestColumns.compactMap { [system] name in

@@ -61,7 +61,11 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("Serve a view as an entity set with this key.", valueName: "view=column"))
     var keys: [String] = []
 
-    @Flag(help: "Install triggers in the database, so that changes by other programs are known at once.")
+    @Flag(
+        help: """
+            Install triggers in the database, so that changes by other programs are known at once; 'outpost untrack' \
+            removes them.
+            """)
     var track = false
 
     @Option(

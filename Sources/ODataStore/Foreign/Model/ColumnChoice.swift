@@ -18,6 +18,9 @@ import ODataModel
 /// | string | any but BLOBs that are no UTF-8 | `Edm.String`, its length where all fit |
 /// | unknown | INTEGER; numbers; BLOB; else | `Edm.Int64`; `Edm.Double`; `Edm.Binary`; `Edm.String` |
 ///
+/// A value of another storage class in a string column is served as the text of the number, or as the UTF-8 text of the
+/// bytes, and compared as that text (``ColumnCodec/anyText(_:)``).
+///
 /// Whatever does not fit its row is `Edm.String`, with a warning. A column of texts and of BLOBs that are no
 /// text has no type that holds both and is left out, with a warning. A column without values is served as
 /// declared; dates are then written as `YYYY-MM-DD`, dates and times as `YYYY-MM-DD hh:mm:ss`.
@@ -32,7 +35,18 @@ struct ColumnChoice {
     var warning: String?
 
     /// Chooses; `nil` in place of a choice when no type holds all values.
-    static func choose(_ declared: DeclaredType, _ probe: ColumnProbe) -> ColumnChoice? {
+    ///
+    /// - Parameter isOfView: whether the column is one of a view, whose values are of any storage class whatever is declared.
+    static func choose(_ declared: DeclaredType, _ probe: ColumnProbe, isOfView: Bool) -> ColumnChoice? {
+        guard var choice = chosen(declared, probe) else { return nil }
+        // Other programs may put any value into a column that does not turn numbers into text.
+        if choice.type == .string, isOfView || declared.affinity != .text || probe.blobs > 0 {
+            choice.codec = .anyText(isOfView ? .none : declared.affinity)
+        }
+        return choice
+    }
+
+    private static func chosen(_ declared: DeclaredType, _ probe: ColumnProbe) -> ColumnChoice? {
         if let choice = asDeclared(declared, probe) { return choice }
         let found = description(of: probe)
         if let wider = wider(declared, probe) {
@@ -42,8 +56,9 @@ struct ColumnChoice {
         }
         let hasOtherBytes = probe.forms[.bytes] != nil || probe.forms[.bytes16] != nil
         guard !hasOtherBytes else { return nil }
-        let warning =
-            declared.kind == .unknown ? nil : "holds \(found); it is served as \(PrimitiveType.string.rawValue)"
+        // Texts alone are no surprise in a column that declares nothing.
+        let isPlain = declared.kind == .unknown && probe.integers + probe.reals + probe.blobs == 0
+        let warning = isPlain ? nil : "holds \(found); it is served as \(PrimitiveType.string.rawValue)"
         return ColumnChoice(type: .string, codec: .string, warning: warning)
     }
 

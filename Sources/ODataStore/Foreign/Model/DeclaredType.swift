@@ -27,9 +27,12 @@ struct DeclaredType: Hashable {
     var size: Int?
     /// The second number: a scale.
     var scale: Int?
+    /// The storage class that a column of the type prefers.
+    var affinity: ColumnAffinity
 
     /// Reads a declared type.
     init(_ text: String) {
+        affinity = ColumnAffinity(declaredType: text)
         let upper = text.uppercased()
         let name = upper.prefix { $0 != "(" }
         let numbers = upper.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }.split(separator: ",").map {

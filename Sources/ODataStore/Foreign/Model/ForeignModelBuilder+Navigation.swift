@@ -35,6 +35,7 @@ extension ForeignModelBuilder {
             return "it does not fit the primary key of \(key.table)"
         }
         var pairs: [NavigationStorage.ColumnPair] = []
+        var pairsBack: [NavigationStorage.ColumnPair] = []
         var constraints: [ReferentialConstraint] = []
         var isNullable = false
         for (column, referenced) in zip(key.columns, key.referencedColumns) {
@@ -44,7 +45,8 @@ extension ForeignModelBuilder {
             guard from.property.type == to.property.type else {
                 return "\(column) is served as \(from.property.type), \(referenced) as \(to.property.type)"
             }
-            pairs.append(.init(source: from.storage.name, target: to.storage.name))
+            pairs.append(Self.pair(from.storage, to.storage))
+            pairsBack.append(Self.pair(to.storage, from.storage))
             constraints.append(
                 ReferentialConstraint(property: from.property.name, referencedProperty: to.property.name))
             if from.property.isNullable { isNullable = true }
@@ -75,9 +77,20 @@ extension ForeignModelBuilder {
                 name: backward, target: QualifiedName(namespace, drafts[dependent].type), isCollection: !isOneToOne,
                 partner: forward, onDelete: Self.action(key.onDelete)))
         drafts[principal].navigationStorage[backward] = .join(
-            target: drafts[dependent].set, pairs: pairs.map { .init(source: $0.target, target: $0.source) })
+            target: drafts[dependent].set, pairs: pairsBack)
         drafts[principal].bindings.append(.init(path: backward, target: drafts[dependent].set))
         return nil
+    }
+
+    /// Two columns that are equal where rows are related: as the service's clients see their values.
+    private static func pair(_ source: ColumnStorage, _ target: ColumnStorage) -> NavigationStorage.ColumnPair {
+        var pair = NavigationStorage.ColumnPair(source: source.name, target: target.name)
+        if source.codec.isAnyText || target.codec.isAnyText {
+            pair.comparison = .text
+        } else if target.codec == .string, !target.comparesBytes {
+            pair.comparison = .bytes
+        }
+        return pair
     }
 
     /// A name made of the referencing columns.

@@ -84,7 +84,10 @@ struct ForeignModelBuilder {
         let names = draft.names.names(draft.table.columns.map(\.name))
         for (index, column) in draft.table.columns.enumerated() {
             let place = "Column \(draft.table.name).\(column.name)"
-            guard let choice = ColumnChoice.choose(DeclaredType(column.declaredType), probes[index]) else {
+            guard
+                let choice = ColumnChoice.choose(
+                    DeclaredType(column.declaredType), probes[index], isOfView: draft.table.isView)
+            else {
                 warn(
                     "\(place) holds \(ColumnChoice.description(of: probes[index])); no type holds both, it is left out."
                 )
@@ -120,7 +123,8 @@ struct ForeignModelBuilder {
                         name: names[index], type: type, isNullable: !column.isNotNull && !isAlias,
                         facets: choice.facets, defaultValue: defaultValue, annotations: annotations),
                     storage: ColumnStorage(
-                        name: column.name, type: type, codec: choice.codec, isGenerated: isGenerated)))
+                        name: column.name, type: type, codec: choice.codec, isGenerated: isGenerated,
+                        comparesBytes: column.collation?.uppercased() == "BINARY")))
         }
     }
 
@@ -147,6 +151,9 @@ struct ForeignModelBuilder {
             } else if let index, probes[index].nulls > 0 {
                 refusal = "\(column) is NULL in \(probes[index].nulls) rows"
             }
+        }
+        if !draft.keyColumns.isEmpty, refusal == nil, !draft.table.isView, try repeatedKeys(draft, database) > 0 {
+            refusal = "several rows are served with the same \(draft.keyColumns.joined(separator: ", "))"
         }
         if !draft.keyColumns.isEmpty, refusal == nil {
             for column in draft.keyColumns {
@@ -182,12 +189,30 @@ struct ForeignModelBuilder {
         return true
     }
 
-    private mutating func checkUnique(_ draft: ForeignTableDraft, _ database: Database) throws {
-        let columns = draft.keyColumns.map(quoted).joined(separator: ", ")
-        let sql = """
-            SELECT COUNT(*) FROM (SELECT 1 FROM \(quoted(draft.table.name)) GROUP BY \(columns) HAVING COUNT(*) > 1)
+    /// How many keys, as they are served, several rows have. SQLite keeps keys apart by what is stored: the number 10 and
+    /// the text "10" are two to it.
+    private func repeatedKeys(_ draft: ForeignTableDraft, _ database: Database) throws -> Int {
+        let members = draft.keyColumns.compactMap(draft.member)
+        guard draft.table.isView || members.contains(where: { $0.storage.codec.hasSeveralForms }) else { return 0 }
+        StoreFunctions.register(in: database)
+        let columns = members.map { member -> SQLFragment in
+            let column: SQLFragment = "\(name: member.storage.name)"
+            return switch member.storage.codec {
+            case .anyText: .anyText(of: column)
+            case .guidText: "lower(\(column))"
+            case .timeText: "outpost_time_of_text(\(column), '')"
+            default: "\(column) COLLATE BINARY"
+            }
+        }
+        let repeated: SQLFragment = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM \(name: draft.table.name) GROUP BY \(list: columns) \
+            HAVING COUNT(*) > 1)
             """
-        let count = try Int.fetchOne(database, sql: sql) ?? 0
+        return try Int.fetchOne(database, sql: repeated.sql) ?? 0
+    }
+
+    private mutating func checkUnique(_ draft: ForeignTableDraft, _ database: Database) throws {
+        let count = try repeatedKeys(draft, database)
         if count > 0 {
             warn("\(count) values of the key given for the view \(draft.table.name) stand in more than one row.")
         }

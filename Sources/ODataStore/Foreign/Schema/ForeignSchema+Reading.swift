@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 
 extension ForeignSchema {
     /// What the names of our own tables in a foreign database start with (``ServedDatabase`` with triggers).
@@ -49,7 +50,8 @@ extension ForeignSchema {
             columns.append(
                 Column(
                     name: row["name"], declaredType: row["type"] ?? "", isNotNull: row["notnull"],
-                    defaultExpression: row["dflt_value"], isGenerated: hidden > 1))
+                    defaultExpression: row["dflt_value"], isGenerated: hidden > 1,
+                    collation: isView ? nil : collation(of: row["name"], in: name, database)))
             let position: Int = row["pk"]
             if position > 0 { key.append((position, row["name"])) }
         }
@@ -76,6 +78,15 @@ extension ForeignSchema {
         }
         table.foreignKeys = try foreignKeys(of: name, in: database)
         return table
+    }
+
+    /// The collation that a column declares; `nil` when SQLite cannot tell.
+    private static func collation(of column: String, in table: String, _ database: Database) -> String? {
+        var name: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(
+            database.sqliteConnection, "main", table, column, nil, &name, nil, nil, nil)
+        guard code == SQLITE_OK, let name else { return nil }
+        return String(cString: name)
     }
 
     private static func foreignKeys(of table: String, in database: Database) throws -> [ForeignKey] {

@@ -96,17 +96,20 @@ public struct ForeignSchema: Hashable, Sendable {
         public var defaultExpression: String?
         /// Whether its value is computed from others (`GENERATED ALWAYS AS`).
         public var isGenerated: Bool
+        /// The collation by which the column's texts compare; `nil` where it is not known, as in views.
+        public var collation: String?
 
         /// Makes a column.
         public init(
             name: String, declaredType: String, isNotNull: Bool = false, defaultExpression: String? = nil,
-            isGenerated: Bool = false
+            isGenerated: Bool = false, collation: String? = nil
         ) {
             self.name = name
             self.declaredType = declaredType
             self.isNotNull = isNotNull
             self.defaultExpression = defaultExpression
             self.isGenerated = isGenerated
+            self.collation = collation
         }
     }
 

@@ -8,36 +8,36 @@ import ODataService
 extension ServedDatabase: ChangeSource {
     var trackedPageSize: Int { options.pageSize ?? .max }
 
-    func tracked(_ request: ODataRequest) throws -> TrackedResult<ChangeTracker>? {
+    func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedScope>? {
         let bound = try writing.bind(request)
         guard bound.resource.steps.count == 1, case .entitySet(let set, _)? = bound.resource.steps.first,
             case .entities = bound.resource.target, let query = bound.query, let tracker,
-            tracker.tables[set.name] != nil, let table = foreign.mapping.tables[set.name],
-            query.apply.isEmpty, query.compute.isEmpty, query.expand.isEmpty, query.search == nil, query.top == nil,
-            query.skip == nil, query.filter.map(Self.isTrackable) ?? true
+            let table = foreign.mapping.tables[set.name],
+            let tracked = TrackedQuery(query, of: set.name, mapping: foreign.mapping),
+            tracked.root.sets.allSatisfy({ tracker.tables[$0] != nil })
         else { return nil }
-        return TrackedResult(table: table, bound: bound, scope: tracker)
+        return TrackedResult(table: table, bound: bound, scope: TrackedScope(tracker: tracker, query: tracked))
     }
 
-    func position(of result: TrackedResult<ChangeTracker>) async throws -> ChangePosition {
-        let now = now
+    func position(of result: TrackedResult<TrackedScope>) async throws -> ChangePosition {
+        let (scope, now) = (result.scope, now)
         return try await connections.writer.writeWithoutTransaction {
-            try result.scope.refresh(result.table.set, in: $0, now: now)
+            try scope.tracker.refresh(scope.query.root.sets, in: $0, now: now)
         }
     }
 
-    func version(of result: TrackedResult<ChangeTracker>) async throws -> Int64? { nil }
+    func version(of result: TrackedResult<TrackedScope>) async throws -> Int64? { nil }
 
     /// What others change while the pages of a result are read is compared before each of them: a row that came, was in a
     /// page and is gone again before the next comparison would never be told to be gone. Where others write while the page
     /// itself is read, that is read again, some times.
     func plainPage(
-        _ request: ODataRequest, of result: TrackedResult<ChangeTracker>
+        _ request: ODataRequest, of result: TrackedResult<TrackedScope>
     ) async throws -> ODataResponse {
-        let (tracker, set, now) = (result.scope, result.table.set, now)
+        let (tracker, sets, now) = (result.scope.tracker, result.scope.query.root.sets, now)
         for _ in 0..<3 {
             let compared = try await connections.writer.writeWithoutTransaction {
-                try tracker.compared(set, in: $0, now: now)
+                try tracker.compared(sets, in: $0, now: now)
             }
             let response = try await reader.execute(request)
             let current = try await connections.writer.writeWithoutTransaction { try ChangeTracker.dataVersion(of: $0) }
@@ -52,58 +52,75 @@ extension ServedDatabase: ChangeSource {
     }
 
     func changes(
-        of result: TrackedResult<ChangeTracker>, _ token: ChangeToken, _ wanted: WantedChanges
+        of result: TrackedResult<TrackedScope>, _ token: ChangeToken, _ wanted: WantedChanges
     ) async throws -> ChangeBatch {
-        let (tracker, set, now) = (result.scope, result.table.set, now)
+        let (scope, set, now) = (result.scope, result.table.set, now)
+        let (tracker, mapping) = (scope.tracker, foreign.mapping)
         return try await connections.writer.writeWithoutTransaction { database in
             // A later page asks for what the first one fixed, and looks for nothing new.
-            let position = try tracker.refresh(set, in: database, now: now)
+            let position = try tracker.refresh(scope.query.root.sets, in: database, now: now)
             try position.check(token)
-            var (last, after) = (position.version, token.since)
-            if case .deltaPage(let fixed, let reached) = token.stage {
-                (last, after) = (min(fixed, last), max(reached, after))
-            }
+            var (last, reached): (Int64, Int64?) = (position.version, nil)
+            if case .deltaPage(let fixed, let after) = token.stage { (last, reached) = (min(fixed, last), after) }
             var batch = ChangeBatch(last: last, rows: [])
             try database.inTransaction(.deferred) {
-                try tracker.side.use(database) { side in
-                    if wanted.count {
-                        batch.total = try tracker.countChanges(of: set, after: token.since, upTo: last, side)
+                batch = try tracker.side.use(database) { side in
+                    guard scope.query.root.related.isEmpty else {
+                        return try RelatedCandidates(
+                            tracker: tracker, mapping: mapping, since: token.since, upTo: last, database: database,
+                            side: side
+                        ).page(of: scope.query, after: reached, wanted)
                     }
-                    guard wanted.limit > 0 else { return }
-                    let found = try tracker.changes(of: set, after: after, upTo: last, limit: wanted.limit + 1, side)
-                    if found.count > wanted.limit { batch.next = found[wanted.limit - 1].version }
-                    batch.rows = found.prefix(wanted.limit).map {
-                        ChangedRow(key: $0.key, isDeleted: $0.isRemoved, mayHaveBeenSeen: true)
-                    }
+                    return try tracker.page(
+                        of: set, since: token.since, after: max(reached ?? 0, token.since), upTo: last, wanted, side)
                 }
                 return .commit
             }
             return batch
         }
     }
+}
 
-    // MARK: What can be tracked
+/// What is kept of a tracked query on a served database.
+struct TrackedScope: Sendable {
+    let tracker: ChangeTracker
+    let query: TrackedQuery
+}
 
-    /// Whether a condition depends on the row alone.
-    static func isTrackable(_ expression: BoundExpression) -> Bool {
-        func isLocal(_ path: BoundPath) -> Bool {
-            path.steps.allSatisfy {
-                switch $0 {
-                case .property, .cast, .dynamic, .computed: true
-                default: false
-                }
-            }
+extension ChangeTracker {
+    /// A page of the changed rows of a set whose result hangs on nothing else.
+    fileprivate func page(
+        of set: String, since: Int64, after: Int64, upTo last: Int64, _ wanted: WantedChanges, _ side: SideTables
+    ) throws -> ChangeBatch {
+        var batch = ChangeBatch(last: last, rows: [])
+        if wanted.count { batch.total = try countChanges(of: set, after: since, upTo: last, side) }
+        guard wanted.limit > 0 else { return batch }
+        let found = try changes(of: set, after: after, upTo: last, limit: wanted.limit + 1, side)
+        if found.count > wanted.limit { batch.next = found[wanted.limit - 1].version }
+        batch.rows = found.prefix(wanted.limit).map {
+            ChangedRow(key: $0.key, isDeleted: $0.isRemoved, mayHaveBeenSeen: true)
         }
-        switch expression {
-        case .constant: return true
-        case .path(let path), .isOf(let path, _), .isDefined(let path): return isLocal(path)
-        case .unary(_, let operand, _), .cast(let operand, _), .isOfValue(let operand, _): return isTrackable(operand)
-        case .binary(_, let left, let right, _): return isTrackable(left) && isTrackable(right)
-        case .membership(let operand, let others): return isTrackable(operand) && others.allSatisfy(isTrackable)
-        case .function(.now, _, _): return false
-        case .function(_, let operands, _), .list(let operands, _), .custom(_, let operands):
-            return operands.allSatisfy(isTrackable)
-        case .any, .all, .count, .aggregate, .search, .hierarchyTest: return false
+        return batch
+    }
+}
+
+extension RelatedCandidates {
+    /// A page of the candidates of a query.
+    fileprivate func page(of query: TrackedQuery, after rank: Int64?, _ wanted: WantedChanges) throws -> ChangeBatch {
+        var batch = ChangeBatch(last: upTo, rows: [])
+        let all = try candidates(of: query)
+        if wanted.count { batch.total = all.count }
+        guard wanted.limit > 0 else { return batch }
+        let rest = all.drop { $0.rank <= rank ?? -1 }
+        // Those of one rank come together: the next page begins behind it.
+        let last = rest.dropFirst(wanted.limit - 1).first?.rank ?? .max
+        let found = rest.prefix { $0.rank <= last }
+        if found.count < rest.count { batch.next = last }
+        batch.rows = try found.compactMap { candidate in
+            guard let key = StoredKey.decode(candidate.key) else { return nil }
+            return ChangedRow(
+                key: key, isDeleted: try isRemoved(candidate.key, of: query.root.set), mayHaveBeenSeen: true)
         }
+        return batch
     }
 }

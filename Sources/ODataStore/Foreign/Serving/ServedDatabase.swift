@@ -107,7 +107,7 @@ public final class ServedDatabase: ODataProvider {
             let foreign = try ForeignModel(reading: database, options: modelOptions)
             let views = Set(foreign.schema.tables.filter(\.isView).map(\.name))
             let tables = try foreign.mapping.tables.values.filter { !views.contains($0.table) }
-                .sorted { $0.set < $1.set }.map { try TrackedTable($0, in: database) }
+                .sorted { $0.set < $1.set }.map { try TrackedTable($0, of: foreign.mapping, in: database) }
             return (foreign, tables)
         }
         warnings += foreign.warnings
@@ -138,7 +138,7 @@ public final class ServedDatabase: ODataProvider {
         providerOptions.isReadOnly = options.isReadOnly
         providerOptions.now = options.now
         for function in foreign.functions.values {
-            providerOptions.operations[function.operation] = function.handler(in: foreign.model)
+            providerOptions.operations[function.operation] = function.handler(in: foreign.model, now: options.now)
         }
         writing = StoreProvider(
             database: connections.writer, mapping: foreign.mapping, options: providerOptions)

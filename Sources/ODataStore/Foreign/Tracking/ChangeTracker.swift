@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import ODataService
 import Synchronization
 
@@ -40,14 +41,17 @@ final class ChangeTracker: Sendable {
 
     // MARK: Before a tracked read
 
-    /// Brings the versions of all watched sets up to date, and watches a set from now on.
+    /// Brings the versions of all watched sets up to date, and watches some sets from now on.
     ///
     /// - Parameters:
-    ///   - set: the set that is asked for.
+    ///   - sets: the sets that are asked for.
     ///   - database: the connection that writes, outside of a transaction.
     ///   - now: seconds since 1970.
-    func refresh(_ set: String, in database: Database, now: Int64) throws -> ChangePosition {
-        guard let table = tables[set] else { throw ODataError.notImplemented("Tracking changes of \(set)") }
+    func refresh(_ sets: Set<String>, in database: Database, now: Int64) throws -> ChangePosition {
+        let tables = try sets.sorted().map { set in
+            guard let table = self.tables[set] else { throw ODataError.notImplemented("Tracking changes of \(set)") }
+            return table
+        }
         var position = ChangePosition(instance: "", version: 0, horizon: 0)
         var dataVersion: Int64 = 0
         // Deferred: the database itself is only read, others may go on with it.
@@ -58,29 +62,43 @@ final class ChangeTracker: Sendable {
             position = try side.use(database) { side in
                 var clock = VersionClock(side: side)
                 try bringUpToDate(database, side, &clock, fingerprint: fingerprint, dataVersion: dataVersion, now: now)
-                let watched = try watch(table, database, side, &clock, now: now)
+                let watched = Set(try tables.map { try watch($0, database, side, &clock, now: now) })
                 try forgetRemoved(side, now: now)
                 try clock.save()
                 let known: String? = try side.meta("fingerprint")
                 if known != fingerprint { try side.setMeta("fingerprint", fingerprint) }
                 // Whatever the notes so far told is seen by now.
                 if readsTriggers { try ChangeTriggers.skip(side, in: database) }
-                let horizon = try side.watched().first { $0.id == watched }?.horizon ?? 0
+                let horizon = try side.watched().filter { watched.contains($0.id) }.map(\.horizon).max() ?? 0
                 return ChangePosition(instance: try side.instance(), version: clock.version, horizon: horizon)
             }
             return .commit
         }
         state.withLock { $0.comparedAt = dataVersion }
+        // What was noted is kept beside the database by now. Where another program writes, the next read deletes it.
+        if readsTriggers { try? pruneNotes(in: database) }
         return position
+    }
+
+    /// Deletes the notes of triggers that were read, without waiting for other programs.
+    private func pruneNotes(in database: Database) throws {
+        guard try side.use(database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
+        let timeout = try Int32.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+        sqlite3_busy_timeout(database.sqliteConnection, 0)
+        defer { sqlite3_busy_timeout(database.sqliteConnection, timeout) }
+        try database.inTransaction(.immediate) {
+            try side.use(database) { try ChangeTriggers.prune($0, in: database) }
+            return .commit
+        }
     }
 
     /// Brings the versions up to date where others have written since.
     ///
     /// - Returns: the data version whose changes are all known.
-    func compared(_ set: String, in database: Database, now: Int64) throws -> Int64 {
+    func compared(_ sets: Set<String>, in database: Database, now: Int64) throws -> Int64 {
         let current = try Self.dataVersion(of: database)
         if state.withLock({ $0.comparedAt }) == current { return current }
-        _ = try refresh(set, in: database, now: now)
+        _ = try refresh(sets, in: database, now: now)
         return state.withLock { $0.comparedAt } ?? current
     }
 
@@ -123,6 +141,7 @@ final class ChangeTracker: Sendable {
                     DELETE FROM \(side.schema).row_version WHERE watched = ?;
                     DELETE FROM \(side.schema).watched WHERE id = ?
                     """, arguments: [known.id, known.id])
+            try RowLinks.forget(known.id, side)
         }
         // Tokens from before cannot be answered: what the columns were then is not known.
         let version = try clock.next()
@@ -142,10 +161,13 @@ final class ChangeTracker: Sendable {
                 SELECT watched, MAX(version) AS version FROM \(side.schema).row_version
                 WHERE removed_at IS NOT NULL AND removed_at < ? GROUP BY watched
                 """, arguments: [limit])
-        for row in old {
+        let forgotten =
+            try old.map { (watched: $0["watched"] as Int64, version: $0["version"] as Int64) }
+            + RowLinks.forget(before: limit, side)
+        for (watched, version) in forgotten {
             try side.database.execute(
                 sql: "UPDATE \(side.schema).watched SET horizon = MAX(horizon, ?) WHERE id = ?",
-                arguments: [row["version"] as Int64, row["watched"] as Int64])
+                arguments: [version, watched])
         }
         if !old.isEmpty {
             try side.database.execute(
@@ -169,13 +191,16 @@ final class ChangeTracker: Sendable {
         var found = 0
         let rows = try Row.fetchCursor(database, sql: table.selection)
         while let row = try rows.next() {
-            let (key, digest) = table.identify(row)
-            let before = try Row.fetchOne(find, arguments: [watched, key])
+            let identity = table.identify(row)
+            let before = try Row.fetchOne(find, arguments: [watched, identity.key])
             if let before, let digestBefore: Data = before[0] {
                 found += 1
-                if digestBefore == digest { continue }
+                if digestBefore == identity.digest { continue }
             }
-            try put.execute(arguments: [watched, key, digest, try clock.next(), nil as Int64?])
+            let version = try clock.next()
+            try put.execute(arguments: [watched, identity.key, identity.digest, version, nil as Int64?])
+            guard !table.linkColumns.isEmpty else { continue }
+            try RowLinks.keep(identity.links, of: identity.key, watched, version: version, side, now: now)
         }
         // Every digest that was kept has been met again: nothing is gone.
         if found != known { try versionGone(table, watched, database, side, &clock, now: now) }
@@ -213,7 +238,12 @@ final class ChangeTracker: Sendable {
             sql: "SELECT key FROM \(side.schema).row_version WHERE watched = ? AND digest IS NOT NULL",
             arguments: [watched]
         ).filter { try table.currentDigest(of: $0, in: database) == nil }
-        for key in gone { try put.execute(arguments: [watched, key, nil as Data?, try clock.next(), now]) }
+        for key in gone {
+            let version = try clock.next()
+            try put.execute(arguments: [watched, key, nil as Data?, version, now])
+            guard !table.linkColumns.isEmpty else { continue }
+            try RowLinks.keep(nil, of: key, watched, version: version, side, now: now)
+        }
     }
 
     private static func put(_ schema: String) -> String {
@@ -243,15 +273,19 @@ final class ChangeTracker: Sendable {
     ) throws {
         guard let table = tables[set], let watched = try clock.watched(set), watched.definition == table.definition
         else { return }
-        let digest = try table.currentDigest(of: key, in: database)
+        let current = try table.current(key, in: database)
+        let digest = current?.digest
         let known = try Row.fetchOne(
             side.database.cachedStatement(
                 sql: "SELECT digest FROM \(side.schema).row_version WHERE watched = ? AND key = ?"),
             arguments: [watched.id, key])
         let before: Data? = known?[0]
         if digest == before, known != nil || digest == nil { return }
+        let version = try clock.next()
         try side.database.cachedStatement(sql: Self.put(side.schema)).execute(
-            arguments: [watched.id, key, digest, try clock.next(), digest == nil ? now : nil])
+            arguments: [watched.id, key, digest, version, digest == nil ? now : nil])
+        guard !table.linkColumns.isEmpty else { return }
+        try RowLinks.keep(current?.links, of: key, watched.id, version: version, side, now: now)
     }
 
     // MARK: Reading changes

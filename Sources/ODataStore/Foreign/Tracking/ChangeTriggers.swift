@@ -110,29 +110,48 @@ public enum ChangeTriggers {
 
     /// Deletes the notes that were read.
     static func prune(_ side: SideTables, in database: Database) throws {
-        guard let last: Int64 = try side.meta("trigger_seq") else { return }
+        guard try hasReadNotes(side, in: database), let last: Int64 = try side.meta("trigger_seq") else { return }
         try database.execute(sql: "DELETE FROM main.\(table) WHERE seq <= ?", arguments: [last])
     }
 
+    /// Whether there are notes that were read.
+    static func hasReadNotes(_ side: SideTables, in database: Database) throws -> Bool {
+        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(database) else { return false }
+        return try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM main.\(table) WHERE seq <= ?)", arguments: [last]) ?? false
+    }
+
+    /// Whether the table is there: `outpost untrack` may have taken it out while a server has the database open.
+    private static func hasTable(_ database: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
+        return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
+    }
+
     private static func newestNote(in database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
+        guard try hasTable(database) else { return 0 }
+        return try Int64.fetchOne(
+            database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
             ?? 0
     }
 
     /// Takes the table and all triggers out of a database again.
     ///
-    /// - Parameter path: the database, which no server may have open.
-    /// - Throws: ``ForeignDatabaseError``.
-    public static func remove(fromDatabaseAt path: String) throws {
+    /// A server that has the database open with ``ServedDatabase/Options/installsTriggers`` goes on by comparing rows.
+    ///
+    /// - Parameter path: the database.
+    /// - Returns: how many triggers there were; the table is gone in any case.
+    /// - Throws: ``ForeignDatabaseError`` for a file that is no database, cannot be written or is locked.
+    @discardableResult
+    public static func remove(fromDatabaseAt path: String) throws -> Int {
         let connections = try ForeignConnections(
             path: path, isReadOnly: false, readerCount: 1, busyTimeout: 5, prepare: { _ in })
         defer { try? connections.close() }
         do {
-            try connections.writer.write { database in
-                for name in try installed(in: database).keys {
-                    try database.execute(sql: "DROP TRIGGER \(quoted(name))")
-                }
+            return try connections.writer.write { database in
+                let names = try installed(in: database).keys
+                for name in names { try database.execute(sql: "DROP TRIGGER \(quoted(name))") }
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
+                return names.count
             }
         } catch let error as DatabaseError {
             throw ForeignDatabaseError(error, path: path)

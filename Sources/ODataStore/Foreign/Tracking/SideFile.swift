@@ -123,6 +123,7 @@ final class SideFile: Sendable {
                 throw ForeignDatabaseError.sideFile(
                     path: path, message: "has layout version \(version), not \(format)")
             }
+            try database.execute(sql: RowLinks.statements)
             return
         }
         guard application == 0, try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0 else {
@@ -143,6 +144,7 @@ final class SideFile: Sendable {
                 CREATE INDEX row_version_removed ON row_version (removed_at) WHERE removed_at IS NOT NULL;
                 \(RememberedRequests.statements(table: "request").map { "\($0);\n" }.joined())
                 CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
+                \(RowLinks.statements)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(format);
                 """)

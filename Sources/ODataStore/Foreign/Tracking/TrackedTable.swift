@@ -20,20 +20,33 @@ struct TrackedTable: Sendable {
     let uniqueKeys: [UniqueKey]
     /// Whether there are keys by which those in the database itself do not.
     let hasOtherKeys: Bool
+    /// The columns outside of the key by which rows of other tables lead to this one.
+    let linkColumns: [String]
+    /// The positions of ``linkColumns`` among the columns of ``selection``.
+    private let linkPositions: [Int]
 
     /// Makes the SQL of a table.
     ///
-    /// - Parameter database: a connection that sees the table, for its keys.
-    init(_ storage: TableStorage, in database: Database) throws {
+    /// - Parameters:
+    ///   - mapping: the tables that lead to this one.
+    ///   - database: a connection that sees the table, for its keys.
+    init(_ storage: TableStorage, of mapping: StorageMapping, in database: Database) throws {
         self.storage = storage
         let (keys, hasOthers) = try UniqueKey.all(of: storage, in: database)
         uniqueKeys = keys
         hasOtherKeys = hasOthers || keys.contains { $0.index != nil }
         keyColumns = storage.shape.key.compactMap { storage.column(at: $0.path)?.name }
         columns = storage.digestColumns
+        let selected = keyColumns + columns
+        var links: Set<String> = []
+        for case .join(storage.set, let pairs) in mapping.tables.values.flatMap(\.navigation.values) {
+            links.formUnion(pairs.map(\.target))
+        }
+        linkColumns = links.subtracting(keyColumns).sorted().filter(selected.contains)
+        linkPositions = linkColumns.compactMap(selected.firstIndex)
         var hash = QueryHash()
         hash.add(storage.table)
-        for name in keyColumns + [""] + columns { hash.add(name) }
+        for name in keyColumns + [""] + columns + [""] + linkColumns { hash.add(name) }
         definition = hash.text
     }
 
@@ -87,25 +100,40 @@ struct TrackedTable: Sendable {
     /// The condition for one row.
     var keyCondition: String { keyColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ") }
 
-    /// Key and digest of a selected row.
-    func identify(_ row: Row) -> (key: Data, digest: Data) {
+    /// A row as it is kept beside the database.
+    struct Identity {
+        /// The key, as ``StoredKey`` writes it.
+        var key: Data
+        /// The digest of all values.
+        var digest: Data
+        /// The values of ``linkColumns``, written like a key; `nil` where there are none.
+        var links: Data?
+    }
+
+    /// Key, digest and links of a selected row.
+    func identify(_ row: Row) -> Identity {
         let values = (0..<row.count).map { row[$0] as DatabaseValue }
-        return (
-            StoredKey.encode(Array(values.prefix(keyColumns.count))),
-            Self.digest(Array(values.dropFirst(keyColumns.count)))
-        )
+        return Identity(
+            key: StoredKey.encode(Array(values.prefix(keyColumns.count))),
+            digest: Self.digest(Array(values.dropFirst(keyColumns.count))),
+            links: linkPositions.isEmpty ? nil : StoredKey.encode(linkPositions.map { values[$0] }))
     }
 
     /// The digest of the row with a key as it is now; `nil` when there is none.
     ///
     /// A collation may find a row whose key is written otherwise; that is another key.
     func currentDigest(of key: Data, in database: Database) throws -> Data? {
+        try current(key, in: database)?.digest
+    }
+
+    /// The row with a key as it is now; `nil` when there is none.
+    func current(_ key: Data, in database: Database) throws -> Identity? {
         guard let values = StoredKey.decode(key), values.count == keyColumns.count else { return nil }
         let statement = try database.cachedStatement(sql: "\(selection) WHERE \(keyCondition)")
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(values))
         while let row = try rows.next() {
             let found = identify(row)
-            if found.key == key { return found.digest }
+            if found.key == key { return found }
         }
         return nil
     }

@@ -93,11 +93,19 @@ extension ColumnCodec {
     var isUnambiguous: Bool {
         switch self {
         // Two offsets of one instant; either case of hexadecimal digits; optional seconds.
-        case .dateTimeOffset, .guidText, .timeText, .json: false
+        case .dateTimeOffset, .guidText, .timeText, .json, .anyText: false
         default: true
         }
     }
 
+    /// Whether values of any storage class are served as strings.
+    var isAnyText: Bool { if case .anyText = self { true } else { false } }
+
     /// Whether a key, which is never JSON, may be written in several ways.
     var hasSeveralForms: Bool { !isUnambiguous && self != .json }
+}
+
+extension ColumnStorage {
+    /// Whether SQLite may take a string for equal to a value that is another string: by affinity or collation.
+    var isComparedAsText: Bool { codec.isAnyText || codec == .string && !comparesBytes }
 }

@@ -139,7 +139,13 @@ extension ExpressionCompiler {
         let left = operand.sortable
         let sql: SQLFragment
         switch op {
-        case .equal: sql = "\(left) = \(stored)"
+        case .equal:
+            sql =
+                if let column = operand.anyTextColumn {
+                    .column(column, isServedAs: stored)
+                } else {
+                    "\(left) = \(stored)"
+                }
         case .notEqual: return operand.isNullable ? "\(left) IS NOT \(stored)" : "\(left) <> \(stored)"
         case .less: sql = "\(left) < \(stored)"
         case .lessOrEqual: sql = "\(left) <= \(stored)"

@@ -42,7 +42,10 @@ extension ExpressionCompiler {
             }
             return table.keyColumns.map { column in
                 var key = side.scope.column(column, isNullable: true)
-                if let condition = side.condition { key.sql = "CASE WHEN \(condition) THEN \(key.sql) END" }
+                if let condition = side.condition {
+                    key.sql = "CASE WHEN \(condition) THEN \(key.sql) END"
+                    key.anyTextColumn = nil
+                }
                 return key
             }
         }

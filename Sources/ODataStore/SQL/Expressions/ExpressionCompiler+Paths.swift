@@ -360,6 +360,7 @@ extension ExpressionCompiler {
                 column, isNullable: isWithinComplex || scope.holdsNull(column, isNullable: property.isNullable))
             if let condition {
                 operand.sql = "CASE WHEN \(condition) THEN \(operand.sql) END"
+                operand.anyTextColumn = nil
                 operand.isNullable = true
             }
             return .scalar(operand)
@@ -443,7 +444,11 @@ extension ExpressionCompiler {
     func joinConditions(
         _ pairs: [NavigationStorage.ColumnPair], source: SQLScope, target: String
     ) -> [SQLFragment] {
-        pairs.map { "\(column: $0.target, of: target) = \(source.sql($0.source))" }
+        pairs.map { pair in
+            .areEqual(
+                "\(column: pair.target, of: target)", .related(source.sql(pair.source), pair.comparison),
+                pair.comparison)
+        }
     }
 
     func requireRowID(_ table: TableStorage, _ property: NavigationProperty) throws -> String {

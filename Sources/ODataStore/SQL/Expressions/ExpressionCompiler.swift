@@ -213,7 +213,7 @@ final class ExpressionCompiler {
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
         for member in members {
-            guard !isDynamic, case .constant(let constant, _) = member, !constant.isNull,
+            guard !isDynamic, tested.anyTextColumn == nil, case .constant(let constant, _) = member, !constant.isNull,
                 let value = Self.listed(constant, in: tested.codec)
             else {
                 others.append(try compare(.equal, operand, member, isCondition: isCondition))

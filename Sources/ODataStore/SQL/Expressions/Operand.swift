@@ -19,6 +19,8 @@ struct Operand {
     var dynamic: DynamicValue?
     /// Whether text is compared by its bytes without being told.
     var comparesBytes = false
+    /// The column whose value the SQL makes a text of, which an index may find.
+    var anyTextColumn: SQLFragment?
 
     /// The form that values of a type have where no column says otherwise.
     static func canonicalCodec(_ type: TypeReference) -> ColumnCodec {

@@ -125,7 +125,13 @@ final class SQLScope {
 
     /// A column of the scope's table.
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
-        Operand(
+        guard !storage.codec.isAnyText else {
+            let column = sql(storage.name)
+            return Operand(
+                sql: .anyText(of: column), type: storage.type, codec: .string, isNullable: isNullable,
+                anyTextColumn: column)
+        }
+        return Operand(
             sql: sql(storage.name), type: storage.type, codec: storage.codec,
             isNullable: isNullable, place: storage.codec.isForeign ? "\(table?.table ?? "").\(storage.name)" : "",
             comparesBytes: storage.comparesBytes)

@@ -40,7 +40,7 @@ public enum StoreFunctions {
 
     private static let all: [DatabaseFunction] =
         text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions + SearchFunctions.all
-        + CollectionFunctions.all + DynamicFunctions.all
+        + CollectionFunctions.all + DynamicFunctions.all + AnyTextFunctions.all
         + [
             // Each shape comes with 1 before it where it lies on the round earth.
             function("geo_equal", 4) { try geo($0, 0) == geo($0, 2) },

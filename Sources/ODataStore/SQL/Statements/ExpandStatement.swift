@@ -44,7 +44,9 @@ struct ExpandStatement {
             pathColumns = pairs.count
             from = "\"parents\" CROSS JOIN \(name: target.table) AS \(name: alias)"
             for (index, pair) in pairs.enumerated() {
-                conditions.append("\(column: pair.target, of: alias) = \(column: "k\(index)", of: "parents")")
+                conditions.append(
+                    .areEqual(
+                        "\(column: pair.target, of: alias)", "\(column: "k\(index)", of: "parents")", pair.comparison))
             }
         case .link(_, let link, let source, let targetColumn):
             pathColumns = 1

@@ -102,6 +102,13 @@ struct ResourceChain {
         let (outer, conditions) = try source(position - 1, compiler)
         let rest = ExpressionCompiler.whereClause(conditions)
         switch storage {
+        case .join(_, let pairs) where pairs.contains { $0.comparison != .stored }:
+            let ties = pairs.map { pair in
+                SQLFragment.areEqual(
+                    scope.sql(pair.target), .related(outer.sql(pair.source), pair.comparison), pair.comparison)
+            }
+            return
+                "EXISTS (SELECT 1 FROM \(outer.fromClause)\(ExpressionCompiler.whereClause(conditions + ties)))"
         case .join(_, let pairs):
             let targets = pairs.map { "\(scope.sql($0.target))" as SQLFragment }
             let sources = pairs.map { "\(outer.sql($0.source))" as SQLFragment }
@@ -143,6 +150,9 @@ extension ExpressionCompiler {
         _ column: ColumnStorage, _ table: TableStorage, _ scope: SQLScope, _ value: ODataValue
     ) throws -> SQLFragment {
         let operand = scope.column(column, isNullable: false)
+        if let stored = operand.anyTextColumn, case .string(let text) = value {
+            return .column(stored, isServedAs: bound(text.databaseValue, value, operand.type, operand.codec))
+        }
         if operand.codec == .guidText, case .guid(let guid) = value {
             // Each range is looked up in the index on the key, for which SQLite would not use the alternatives of an OR; a
             // comparison of lower(…) alone would read all rows.

@@ -311,7 +311,8 @@ struct ResultPlanBuilder {
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
             var sources: [Int]
             switch storage {
-            case .join(_, let pairs): sources = pairs.map { select.index(of: scope.sql($0.source)) }
+            case .join(_, let pairs):
+                sources = pairs.map { select.index(of: .related(scope.sql($0.source), $0.comparison)) }
             case .link:
                 let rowID = try compiler.requireRowID(table, item.navigation)
                 sources = [select.index(of: scope.sql(rowID))]

@@ -49,7 +49,11 @@ struct HierarchyNodes {
         let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
         switch storage {
         case .join(_, let pairs):
-            return .conjunction(pairs.map { "\(parent.sql($0.target)) = \(child.sql($0.source))" })
+            return .conjunction(
+                pairs.map { pair in
+                    .areEqual(
+                        parent.sql(pair.target), .related(child.sql(pair.source), pair.comparison), pair.comparison)
+                })
         case .link(_, let link, let source, let target):
             let rowID = try compiler.requireRowID(table, reference.parentNavigation)
             let alias = compiler.newAlias()

@@ -50,7 +50,11 @@ extension StatementBuilder {
             let alias = compiler.newAlias()
             let related = SQLScope(alias: alias, source: .table(entity.table), from: "", root: scope)
             var conditions = zip(entity.table.keyColumns, entity.keys).compactMap { column, name in
-                scope.computed[name].map { "\(related.sql(column.name)) = \($0.sql)" as SQLFragment }
+                scope.computed[name].map { key -> SQLFragment in
+                    column.codec.isAnyText
+                        ? .column(related.sql(column.name), isServedAs: key.sql)
+                        : "\(related.sql(column.name)) = \(key.sql)"
+                }
             }
             if let visible = try compiler.visibility(of: entity.table, alias: alias) { conditions.append(visible) }
             scope.from = """
