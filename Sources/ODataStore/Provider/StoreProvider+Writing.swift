@@ -314,7 +314,7 @@ extension StoreProvider {
         let base = BoundResource(steps: Array(bound.resource.steps[..<position]), target: .service)
         let target = try WriteTarget(base, writer: writer, database: database)
         let row = try target.row(writer: writer, database: database)
-        try writer.checkPrecondition(request, etag: row.etag, resource: row.id)
+        try writer.checkPrecondition(request, etag: row.etag, of: row.set, resource: row.id)
         let wanted = request.url.options.id
         let request = writer.unconditional(request)
         let path = (target.properties.map(\.name) + [navigation.name]).joined(separator: "/")
