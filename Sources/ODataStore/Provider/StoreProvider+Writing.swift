@@ -72,6 +72,7 @@ extension StoreProvider {
             return try call(operation, bound.resource, request, in: database)
         }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        try checkOptions(of: request, bound.resource)
         if bound.resource.steps.last == .each { return try changeEach(request, bound, in: database) }
         switch (request.method, bound.resource.target) {
         case (.create, .entities): return try create(request, bound.resource, in: database)
