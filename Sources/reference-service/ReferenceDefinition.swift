@@ -30,6 +30,8 @@ enum ReferenceDefinition {
         ]
         keepDiscriminator(&definition)
         definition.unique("Categories", "Name")
+        // The metadata ask for no condition: many clients change products without one.
+        definition.countChanges(of: "Products", in: "Version")
         try ProductOperations.register(in: &definition)
         try ServiceOperations.register(in: &definition)
         return definition

@@ -276,12 +276,18 @@ struct V2OperationTests {
 
     @Test("MS-ODATA 2.2.3.7.2.1 the property that an ETag is made of has the concurrency mode Fixed")
     func concurrencyMode() async throws {
-        try await Site.reference { site async throws in
-            let metadata = try await site.get("v2/$metadata").text
-            let product = try #require(
-                metadata.firstMatch(of: /<EntityType Name="Product">.*?<\/EntityType>/.dotMatchesNewlines()))
-            #expect(product.0.matches(of: /ConcurrencyMode="Fixed"/).count == 1)
-            #expect(product.0.contains(/Name="Version"[^>]*ConcurrencyMode="Fixed"/))
-        }
+        let set = #"<EntitySet Name="Items" EntityType="Shop.Item">"#
+        let term =
+            #"<Annotation Term="Org.OData.Core.V1.OptimisticConcurrency"><Collection>"#
+            + "<PropertyPath>Name</PropertyPath></Collection></Annotation>"
+        let model = try CSDLReader.read(xml: Array(Self.metadata.replacing(set, with: set + term).utf8))
+        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
+        let v2 = V2(handler: try ODataV2Handler(provider: service, serviceRoot: "/v2/"))
+        let metadata = try await v2.send(.get, "$metadata").text
+        let item = try #require(
+            metadata.firstMatch(of: /<EntityType Name="Item">.*?<\/EntityType>/.dotMatchesNewlines()))
+        #expect(item.0.matches(of: /ConcurrencyMode="Fixed"/).count == 1)
+        #expect(item.0.contains(/Name="Name"[^>]*ConcurrencyMode="Fixed"/))
+        try await service.close()
     }
 }

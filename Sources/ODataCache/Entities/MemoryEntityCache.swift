@@ -39,7 +39,7 @@ public actor MemoryEntityCache: EntityCache {
     private let limits: Limits
     private var capacities: [String: Int] = [:]
     var contents: [String: LeastRecentlyUsed<EntityKey, CachedEntity>] = [:]
-    private var documents = LeastRecentlyUsed<String, CachedDocument>()
+    private var documents = LeastRecentlyUsed<ExactText, CachedDocument>()
     private var deltaLinks: [String: String] = [:]
     private var subscribers: [UUID: AsyncStream<CacheChange>.Continuation] = [:]
 
@@ -168,15 +168,16 @@ public actor MemoryEntityCache: EntityCache {
     public func setDeltaLink(_ link: String?, of collection: String) { deltaLinks[collection] = link }
 
     /// The keys of all documents, sorted.
-    public var documentKeys: [String] { documents.inOrder.map(\.key).sorted() }
+    public var documentKeys: [String] { documents.inOrder.map(\.key.text).sorted() }
     /// A document, which counts as used then.
-    public func document(_ key: String) -> CachedDocument? { documents.use(key) }
+    public func document(_ key: String) -> CachedDocument? { documents.use(ExactText(key)) }
 
     /// Keeps a document; `nil` removes it. One that is larger than all the room there is is not kept.
     public func setDocument(_ document: CachedDocument?, for key: String) {
-        documents.remove(key)
+        let exact = ExactText(key)
+        documents.remove(exact)
         guard let document, document.bytes.count <= limits.bytes else { return }
-        documents.set(document, cost: document.bytes.count + key.utf8.count, for: key)
+        documents.set(document, cost: document.bytes.count + key.utf8.count, for: exact)
         for (collection, keys) in evict(toBytes: limits.bytes) { tell(keys, in: collection) }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ODataModel
 
 /// A metadata document as a service gave it, with what says whether it is still so.
 public struct CachedMetadata: Hashable, Sendable, Codable {
@@ -36,19 +37,20 @@ public protocol MetadataCache: Sendable {
 public actor MemoryMetadataCache: MetadataCache {
     /// The most services; the one that was not used for longest goes first.
     public static let capacity = 100
-    private var documents = LeastRecentlyUsed<String, CachedMetadata>()
+    private var documents = LeastRecentlyUsed<ExactText, CachedMetadata>()
 
     /// Makes a cache.
     public init() {}
 
     /// What is kept for a service.
-    public func metadata(of serviceRoot: String) -> CachedMetadata? { documents.use(serviceRoot) }
+    public func metadata(of serviceRoot: String) -> CachedMetadata? { documents.use(ExactText(serviceRoot)) }
 
     /// Keeps a document.
     public func setMetadata(_ metadata: CachedMetadata?, of serviceRoot: String) {
-        documents.remove(serviceRoot)
+        let key = ExactText(serviceRoot)
+        documents.remove(key)
         guard let metadata else { return }
-        documents.set(metadata, cost: metadata.bytes.count, for: serviceRoot)
+        documents.set(metadata, cost: metadata.bytes.count, for: key)
         while documents.count > Self.capacity, let oldest = documents.oldest() { documents.remove(oldest) }
     }
 }

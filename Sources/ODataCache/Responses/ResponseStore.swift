@@ -1,4 +1,5 @@
 import Foundation
+import ODataModel
 
 /// Where an HTTP cache keeps responses: in memory, between runs, or where an app wants them.
 public protocol ResponseStore: Sendable {
@@ -17,7 +18,7 @@ public protocol ResponseStore: Sendable {
 public actor MemoryResponseStore: ResponseStore {
     /// The most bytes of all responses.
     public let capacity: Int
-    private var responses = LeastRecentlyUsed<String, [StoredResponse]>()
+    private var responses = LeastRecentlyUsed<ExactText, [StoredResponse]>()
 
     /// Makes a store.
     ///
@@ -26,20 +27,21 @@ public actor MemoryResponseStore: ResponseStore {
     public init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
     /// The responses for a URL, which count as used then.
-    public func responses(for url: String) -> [StoredResponse] { responses.use(url) ?? [] }
+    public func responses(for url: String) -> [StoredResponse] { responses.use(ExactText(url)) ?? [] }
 
     /// Keeps responses.
     public func setResponses(_ new: [StoredResponse], for url: String) {
-        responses.remove(url)
+        let key = ExactText(url)
+        responses.remove(key)
         let cost = new.reduce(url.utf8.count + 512) { $0 + $1.body.count + 1024 }
         guard !new.isEmpty, cost <= capacity else { return }
-        responses.set(new, cost: cost, for: url)
+        responses.set(new, cost: cost, for: key)
         while responses.cost > capacity, let oldest = responses.oldest() { responses.remove(oldest) }
     }
 
     /// Removes what begins with a text.
     public func removeResponses(withPrefix prefix: String) {
-        for (url, _) in responses.inOrder where url.hasPrefix(prefix) { responses.remove(url) }
+        for (url, _) in responses.inOrder where url.text.utf8.starts(with: prefix.utf8) { responses.remove(url) }
     }
 
     /// Removes everything.

@@ -76,7 +76,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         var rest = url
         if url.utf8.first != UInt8(ascii: "/") {
             guard let parts = Self.absolute(url) else { return url }
-            if let authority, parts.authority.lowercased() != authority.lowercased() { return nil }
+            if let authority, !Self.isSame(parts, authority, scheme ?? parts.scheme) { return nil }
             rest = parts.path
         }
         if rest.utf8.starts(with: path.utf8) { return String(Substring(rest.utf8.dropFirst(path.utf8.count))) }
@@ -102,6 +102,17 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether credentials for this service may go with a request to a URL: the same scheme, host and port.
     public func isSameOrigin(_ request: HTTPRequest) -> Bool { origin != nil && Origin(request) == origin }
+
+    /// Whether a URL has the host and port of an authority, which may leave out the port of its scheme.
+    private static func isSame(
+        _ parts: (scheme: String, authority: String, path: String), _ authority: String, _ scheme: String
+    ) -> Bool {
+        if parts.authority.lowercased() == authority.lowercased() { return true }
+        guard let own = Origin(scheme: scheme, authority: authority),
+            let other = Origin(scheme: parts.scheme, authority: parts.authority)
+        else { return false }
+        return own.host == other.host && own.port == other.port
+    }
 
     private static func absolute(_ text: String) -> (scheme: String, authority: String, path: String)? {
         let lower = text.prefix(8).lowercased()

@@ -172,8 +172,10 @@ public struct RequestDecoder: Sendable {
         if versions.payloadVersion >= .v401 {
             try Self.addCondition(ofBodyTo: &incoming.request, bound.resource)
         } else {
+            try Self.requireNoInlineEntities(incoming.request)
             incoming.request.body.removeETags()
         }
+        try checkReferences(of: incoming.request)
         return incoming
     }
 
@@ -190,6 +192,20 @@ public struct RequestDecoder: Sendable {
             throw .preconditionFailed(request.url.urlEncoded())
         }
         request.ifMatch = etag
+    }
+
+    /// Refuses related entities within an update of 4.0. A client that sends back what it has read expanded does not mean that all
+    /// others are to be related no more (Protocol 4.01, 11.4.3.1).
+    ///
+    /// - Throws: 400 with the navigation property as target.
+    private static func requireNoInlineEntities(_ request: ODataRequest) throws(ODataError) {
+        guard request.method == .update || request.method == .replace, let name = request.body.inlineNavigation else {
+            return
+        }
+        throw ODataError(
+            status: 400, code: "InlineEntities",
+            message: "An update of OData 4.0 holds no related entities, as \(name) does. Relate entities by "
+                + "\(name)@odata.bind, or send OData-Version: 4.01.", target: name)
     }
 
     /// The methods that the resource of a request has, as `Allow` lists them: what OPTIONS asks for.
@@ -226,7 +242,7 @@ public struct RequestDecoder: Sendable {
     public func url(_ text: String) throws(ODataError) -> ODataURL { try bind(text, references: [:]).resolved.url }
 
     /// Reads and resolves a URL relative to the root.
-    private func bind(
+    func bind(
         _ text: String, references: [String: IncomingRequest]
     ) throws(ODataError) -> (ODataURL, resolved: ResolvedURL) {
         do throws(QueryError) {

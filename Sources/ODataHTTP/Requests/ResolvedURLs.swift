@@ -3,8 +3,8 @@ import ODataQuery
 import ODataService
 import Synchronization
 
-/// URLs of requests that were read and resolved before, by their texts below the service root: clients ask for the same again
-/// and again, and reading a URL and resolving its names takes longer than finding what was made of it.
+/// URLs of requests that were read and resolved before, by the bytes of their texts below the service root: clients ask for the
+/// same again and again, and reading a URL and resolving its names takes longer than finding what was made of it.
 final class ResolvedURLs: Sendable {
     /// How many are kept.
     static let capacity = 256
@@ -26,7 +26,7 @@ final class ResolvedURLs: Sendable {
 
     private struct Known {
         let model: EntityDataModel
-        var urls = RecentlyUsed<String, ResolvedURL>(capacity: ResolvedURLs.capacity)
+        var urls = RecentlyUsed<ExactText, ResolvedURL>(capacity: ResolvedURLs.capacity)
     }
 
     private let known = Mutex<Known?>(nil)
@@ -35,13 +35,14 @@ final class ResolvedURLs: Sendable {
     func find(
         _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> ResolvedURL
     ) throws(QueryError) -> ResolvedURL {
-        let found = known.withLock { known in known?.model === model ? known?.urls.find(text) : nil }
+        let key = ExactText(text)
+        let found = known.withLock { known in known?.model === model ? known?.urls.find(key) : nil }
         if let found { return found }
         let made = try resolve()
         guard !made.isByID, Self.keeps(text) else { return made }
         known.withLock { known in
             if known?.model !== model { known = Known(model: model) }
-            known?.urls.keep(made, for: text)
+            known?.urls.keep(made, for: key)
         }
         return made
     }

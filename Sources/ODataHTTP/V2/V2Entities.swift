@@ -65,10 +65,10 @@ struct V2Entities {
         for (name, related) in entity.related {
             switch related {
             case .none: result.related[name] = RelatedEntities.none
-            case .one(let other): result.related[name] = .one(try stored(other))
+            case .one(let other): result.related[name] = .one(try storedMember(other))
             case .many(let others, _, _):
                 var entities: [Entity] = []
-                for other in others { entities.append(try stored(other)) }
+                for other in others { entities.append(try storedMember(other)) }
                 result.related[name] = .many(entities)
             case .references(let ids):
                 var addressed: [String] = []
@@ -77,5 +77,11 @@ struct V2Entities {
             }
         }
         return result
+    }
+
+    /// A related entity within another one. Its address must be of this service.
+    private func storedMember(_ entity: Entity) throws(ODataError) -> Entity {
+        if let id = entity.control.id { _ = try addresses.entityID(id) }
+        return try stored(entity)
     }
 }

@@ -15,6 +15,18 @@ extension ODataValue {
     }
 }
 
+extension ODataValue {
+    /// Whether two values are identical and have the same canonical text: `2.0` is not written like `2.00`, nor 0 like −0.
+    package func isWritten(like other: ODataValue) -> Bool {
+        switch (self, other) {
+        case (.double(let own), .double(let number)): own.bitPattern == number.bitPattern
+        case (.single(let own), .single(let number)): own.bitPattern == number.bitPattern
+        case (.decimal(let own), .decimal(let number)): own == number && own.description == number.description
+        default: isIdentical(to: other)
+        }
+    }
+}
+
 extension Optional<ODataValue> {
     /// Whether there is no value on either side, or an identical one.
     package func isIdentical(to other: ODataValue?) -> Bool {

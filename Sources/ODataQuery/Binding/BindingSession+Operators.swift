@@ -201,7 +201,7 @@ extension BindingSession {
     private func numeric(
         _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
     ) throws(QueryError) -> BoundExpression {
-        guard let (first, second) = unify(left, right), let common = first.type.primitive else {
+        guard let (first, second) = unifiedForArithmetic(left, right), let common = first.type.primitive else {
             return .binary(symbol, left, right, left.type)
         }
         // A zero that the request itself divides by fails it (5.1.1.2.5, 5.1.1.2.6); one that a row has gives null.
@@ -214,6 +214,19 @@ extension BindingSession {
         if symbol == .divideBy, type.isInteger { type = .decimal }
         let reference = TypeReference.primitive(type)
         return .binary(symbol, converted(first, to: reference), converted(second, to: reference), reference)
+    }
+
+    /// Both operands with one type. A decimal stays one, whatever digits it has: `7 div 2.0` is 3.5, and only operands that are
+    /// whole numbers by their types are divided as such (5.1.1.2.5). Comparisons may take 2.0 for the whole number that it is.
+    private func unifiedForArithmetic(
+        _ left: BoundExpression, _ right: BoundExpression
+    ) -> (BoundExpression, BoundExpression)? {
+        let types = [left.type.primitive, right.type.primitive]
+        guard types.contains(.decimal), types.contains(where: { $0?.isInteger == true }) else {
+            return unify(left, right)
+        }
+        let decimal = TypeReference.primitive(.decimal)
+        return (converted(left, to: decimal), converted(right, to: decimal))
     }
 
     // MARK: in

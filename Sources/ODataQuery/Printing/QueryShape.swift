@@ -5,7 +5,8 @@ import ODataModel
 /// Two URLs have one shape when they differ in literals of the same type alone: key values, the operands of
 /// comparisons, `$top`, `$skip` and tokens. Null, Boolean and enumeration literals are part of the shape, and so is
 /// the number of a list's members, since they change what is compiled. Whoever compiles must look at the values
-/// of ``parameters`` again where a statement depends on more than their type, as on whether a prefix is empty.
+/// of ``parameters`` again where a statement depends on more than their type, as on whether a prefix is empty. The type that a
+/// literal is given also depends on its value (3.0 can be a whole number), so that the resolved queries are compared as well.
 public struct QueryShape: Hashable, Sendable {
     /// The URL with `<` and a letter for the type in place of each literal.
     public let text: String

@@ -95,6 +95,11 @@ public struct Literal: Hashable, Sendable {
             self.type = type
             self.members = members
         }
+
+        /// Equal when the bytes of both texts are.
+        public static func == (left: EnumerationText, right: EnumerationText) -> Bool {
+            left.type.isIdentical(inUTF8To: right.type) && left.members.isIdentical(inUTF8To: right.members)
+        }
     }
 
     /// Makes a literal.
@@ -107,10 +112,10 @@ public struct Literal: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Equal when the value is, wherever it stands; texts byte for byte, since a query with another one, though Unicode
-    /// holds both to be written alike, has another result.
+    /// Equal when the value is, wherever it stands; texts byte for byte, and numbers with their sign of zero and their zeros
+    /// behind the point, since a query with another one has another result.
     public static func == (left: Literal, right: Literal) -> Bool {
-        left.value.isIdentical(to: right.value) && left.type == right.type && left.enumeration == right.enumeration
+        left.value.isWritten(like: right.value) && left.type == right.type && left.enumeration == right.enumeration
     }
 
     /// Hashes the value.

@@ -1,4 +1,6 @@
-/// A name in a URL with the place where it stands. Two identifiers are equal when their text is.
+import ODataModel
+
+/// A name in a URL with the place where it stands. Two identifiers are equal when the bytes of their texts are.
 public struct Identifier: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The text, percent-decoded; dotted when qualified.
     public let text: String
@@ -20,8 +22,8 @@ public struct Identifier: Hashable, Sendable, CustomStringConvertible, Expressib
     /// Whether the name begins with `@`, as those of annotations and aliases do.
     var isAnnotation: Bool { text.utf8.first == UInt8(ascii: "@") }
 
-    /// Equal when the text is.
-    public static func == (left: Identifier, right: Identifier) -> Bool { left.text == right.text }
+    /// Equal when the bytes of the text are: a name that Unicode holds to be written alike is another name in the result.
+    public static func == (left: Identifier, right: Identifier) -> Bool { left.text.isIdentical(inUTF8To: right.text) }
 
     /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }

@@ -119,6 +119,7 @@ extension StoreService {
         _ request: ODataRequest, _ current: StreamInfo?, _ row: RowWriter.WrittenRow, _ property: String
     ) throws {
         let name = property.isEmpty ? "\(row.id)/$value" : "\(row.id)/\(property)"
+        try core.writer.requireCondition(request, etag: row.etag, of: row.set, resource: name)
         if let wanted = request.ifMatch, !RowWriter.matches(wanted, current?.etag),
             wanted == "*" || !RowWriter.matches(wanted, row.etag)
         {

@@ -92,6 +92,15 @@ struct EntityPlace: Sendable {
     /// The order that they are given in unless another one is asked for.
     var orderBy: [BoundOrder] = []
 
+    /// The entity set or singleton that the path ends in; empty for what lies within an entity.
+    var storedSet: String {
+        if let set { return set.name }
+        if case .singleton(let singleton, _)? = steps.last(where: { if case .cast = $0 { false } else { true } }) {
+            return singleton.name
+        }
+        return ""
+    }
+
     /// What a path leads to; `nil` when that is no entity.
     init?(_ steps: [BoundSegment]) {
         self.steps = steps

@@ -70,7 +70,8 @@ extension StoreService {
             guard let found else { throw ODataError.notFound(StoreReader.name(of: steps)) }
             if operation(at: position, in: bound)?.kind == .action {
                 try core.writer.checkPrecondition(
-                    request, etag: found.control.etag, resource: found.control.id ?? place.shape.name.description)
+                    request, etag: found.control.etag, of: place.storedSet,
+                    resource: found.control.id ?? place.shape.name.description)
             }
         }
         return BoundURL(resource: resource, query: nil)

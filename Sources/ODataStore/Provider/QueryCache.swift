@@ -54,26 +54,35 @@ final class QueryCache: Sendable {
         func keep(_ query: CompiledQuery, _ options: SQLCompiler.Options) {
             guard options.rowFilter == nil else { return }
             compiled.withLock { $0[options.hasHiddenOwners] = query }
-            if let shape { cache?.keep(Statement(query, shape.parameters), of: shape, options.hasHiddenOwners) }
+            if let shape, let bound = url.query {
+                cache?.keep(Statement(query, of: bound, shape.parameters), of: shape, options.hasHiddenOwners)
+            }
         }
     }
 
-    /// A statement that serves all requests of a shape which agree in the literals that it does not bind.
+    /// A statement that serves all requests of a shape which were resolved alike and agree in the literals that it does not bind.
     private struct Statement: Sendable {
         let query: CompiledQuery
+        /// The query that was compiled. The type of a literal depends on its value, so that another request of the same shape may be
+        /// another query.
+        let bound: BoundQuery
         /// The literals that other requests must have too, by their indices.
         let fixed: [Int: ODataValue]
 
-        init(_ query: CompiledQuery, _ literals: [ODataValue]) {
+        init(_ query: CompiledQuery, of bound: BoundQuery, _ literals: [ODataValue]) {
             self.query = query
-            let bound = query.boundLiterals
+            self.bound = bound
+            let replaced = query.boundLiterals
             var fixed: [Int: ODataValue] = [:]
-            for (index, literal) in literals.enumerated() where !bound.contains(index) { fixed[index] = literal }
+            for (index, literal) in literals.enumerated() where !replaced.contains(index) { fixed[index] = literal }
             self.fixed = fixed
         }
 
         func query(for other: BoundQuery, _ shape: QueryShape, _ model: EntityDataModel) -> CompiledQuery? {
-            guard fixed.allSatisfy({ shape.parameters[$0.key].isIdentical(to: $0.value) }) else { return nil }
+            guard fixed.allSatisfy({ shape.parameters[$0.key].isWritten(like: $0.value) }), other.hasForm(of: bound)
+            else {
+                return nil
+            }
             return query.adapted(to: other, shape.parameters, model)
         }
     }
@@ -107,10 +116,10 @@ final class QueryCache: Sendable {
 
 extension ODataURL {
     /// The whole URL, which is ASCII, where it may hold texts that are neither names nor literals: what is searched for,
-    /// ids and JSON. `nil` for nearly all, whose literals tell them apart byte by byte.
+    /// ids, tokens, schemas of operations and JSON. `nil` for nearly all, whose names and literals tell them apart byte by byte.
     fileprivate var textBeyondLiterals: String? {
         let text = urlEncoded()
-        return ["search", "$id", "{", "%7B"].contains(where: text.contains) ? text : nil
+        return ["search", "$id", "{", "%7B", "token", ".*"].contains(where: text.contains) ? text : nil
     }
 
     /// The shape whose statement the request may share; `nil` where a literal may become something else before it is

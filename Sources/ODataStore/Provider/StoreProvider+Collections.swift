@@ -15,6 +15,7 @@ extension StoreProvider {
             throw ODataError(
                 status: 400, code: "InvalidBody", message: "The members of the collection were expected in the body.")
         }
+        try checkWholeCollection(bound.resource)
         let change = try CollectionChange(request, bound, writer: writer, database: database)
         var result = EntityPage()
         func run(_ entity: Entity, _ operation: String, _ body: () throws -> Entity?) throws {

@@ -7,12 +7,16 @@ import ODataService
 /// (OData Protocol 4.01, 11.4.13 and 11.4.14).
 extension StoreProvider {
     /// Updates or deletes each entity that the path addresses, in one transaction: all or none.
+    ///
+    /// The segments of the path alone say which. Query options of an update are evaluated after it, and say which of the
+    /// changed entities are answered and how (OData URL Conventions 4.01, 4.12); such an answer is given unless the client
+    /// prefers none.
     func changeEach(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         guard case .entities(let shape, let set) = bound.resource.target else {
             throw ODataError.methodNotAllowed(request.method, allowed: ["GET"])
         }
         let segments = bound.resource.steps.filter { $0 != .each }
-        let query = bound.query ?? StoreReader.query(shape, set)
+        let query = StoreReader.query(shape, set)
         let (compiled, options) = try reader.prepare(query, segments, now: self.options.now(), database)
         let members = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
         let plain = segments.filter { segment in
@@ -41,11 +45,46 @@ extension StoreProvider {
             default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "PATCH", "DELETE"])
             }
         }
-        guard request.method == .update, request.preferences.returns == .representation else {
-            return ODataResponse(status: 204)
+        let returns = request.preferences.returns
+        let hasOptions = request.url.options.shapesResponse
+        guard request.method == .update, returns == .representation || (returns == nil && hasOptions) else {
+            var response = ODataResponse(status: 204)
+            if let returns { response.preferencesApplied.append("return=\(returns.rawValue)") }
+            return response
         }
-        var response = ODataResponse(body: .page(EntityPage(entities: changed)))
-        response.preferencesApplied.append("return=representation")
+        // What cannot be applied is no reason to refuse the change (11.4.1.5).
+        guard bound.query?.apply.isEmpty ?? true else { return ODataResponse(status: 204) }
+        var page = EntityPage(entities: changed)
+        if hasOptions, let wanted = bound.query {
+            page = try answer(changed, in: target.set, steps: plain, wanted, database)
+        }
+        var response = ODataResponse(body: .page(page))
+        if returns != nil { response.preferencesApplied.append("return=representation") }
         return response
+    }
+
+    /// Reads entities that were changed, as far as the query options want them.
+    ///
+    /// - Parameters:
+    ///   - changed: the entities.
+    ///   - set: the set that they are in; they are read there, since a change may take them out of the path.
+    ///   - steps: the path without what chose among its members.
+    ///   - query: the query options.
+    private func answer(
+        _ changed: [Entity], in set: String, steps: [BoundSegment], _ query: BoundQuery, _ database: Database
+    ) throws -> EntityPage {
+        var steps = steps
+        if let entitySet = model.entitySet(set), let shape = model.shape(entitySet.type) {
+            let cast = query.shape == shape ? [] : [BoundSegment.cast(query.shape)]
+            steps = [.entitySet(entitySet, shape)] + cast
+        }
+        var query = query
+        let keys = KeyCondition.any(of: changed.compactMap(\.key), query)
+        query.filter = query.filter.map { BoundExpression.binary(.and, keys, $0, .primitive(.boolean)) } ?? keys
+        let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
+        var page = EntityPage()
+        if query.count { page.count = try StoreReader.count(compiled, database) }
+        page.entities = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        return page
     }
 }

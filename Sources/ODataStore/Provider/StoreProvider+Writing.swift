@@ -72,6 +72,7 @@ extension StoreProvider {
             return try call(operation, bound.resource, request, in: database)
         }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        try checkOptions(of: request, bound.resource)
         if bound.resource.steps.last == .each { return try changeEach(request, bound, in: database) }
         switch (request.method, bound.resource.target) {
         case (.create, .entities): return try create(request, bound.resource, in: database)
@@ -314,7 +315,7 @@ extension StoreProvider {
         let base = BoundResource(steps: Array(bound.resource.steps[..<position]), target: .service)
         let target = try WriteTarget(base, writer: writer, database: database)
         let row = try target.row(writer: writer, database: database)
-        try writer.checkPrecondition(request, etag: row.etag, resource: row.id)
+        try writer.checkPrecondition(request, etag: row.etag, of: row.set, resource: row.id)
         let wanted = request.url.options.id
         let request = writer.unconditional(request)
         let path = (target.properties.map(\.name) + [navigation.name]).joined(separator: "/")

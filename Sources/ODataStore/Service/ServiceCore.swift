@@ -19,7 +19,7 @@ final class ServiceCore: Sendable {
     /// The rules of writers.
     let rules: WriteRules
     private let baseWriter: RowWriter
-    private let filters = Mutex<[String: RowFilter]>([:])
+    private let filters = Mutex<[ExactText: RowFilter]>([:])
 
     init(_ definition: ServiceDefinition, _ options: StoreService.Options, mapping: StorageMapping) {
         self.definition = definition
@@ -33,14 +33,18 @@ final class ServiceCore: Sendable {
             snapshots: ResultSnapshots(options.snapshotLimits), for: nil)
         streamSets = Set(mapping.tables.values.filter { $0.hasStreams(in: mapping.model) }.map(\.set))
         etags = mapping.tables.mapValues {
-            ETagRule(of: $0, in: mapping.model, isWanted: definition.givesETagsToAll)
+            ETagRule(
+                of: $0, in: mapping.model, counter: definition.changeCounters[$0.set],
+                isWanted: definition.givesETagsToAll)
         }
         var rules = WriteRules()
         rules.ignoresImmutable = true
         rules.updatesRelated = true
         rules.watchesReferences = true
         rules.tellsUnchanged = true
-        rules.requiresETags = options.requiresETags
+        rules.guardedSets = Set(
+            mapping.tables.values.filter { options.requiresETags || ETagRule.isRequired($0, in: mapping.model) }.map(
+                \.set))
         rules.requiresPrincipals = options.requiresPrincipals
         for table in mapping.tables.values {
             var reserved: Set<String> = []
@@ -67,7 +71,7 @@ final class ServiceCore: Sendable {
     /// A writer for the service's own code, which nothing is forbidden to.
     var trustedWriter: RowWriter {
         var writer = writer(ServiceHook(core: self, isTrusted: true))
-        writer.rules.requiresETags = false
+        writer.rules.guardedSets = []
         writer.rules.ignoresCapabilities = true
         writer.rules.reserved = [:]
         return writer
@@ -106,7 +110,7 @@ final class ServiceCore: Sendable {
         let access = try access(principal, set)
         guard access.allows(.read) else { return .nothing }
         guard let text = access.rowFilter else { return nil }
-        let key = "\(set)|\(text)"
+        let key = ExactText("\(set)|\(text)")
         if let known = filters.withLock({ $0[key] }) { return known }
         let filter = try RowFilter(text, shape: shape, set: mapping.model.entitySet(set), binder: binder)
         filters.withLock { known in
@@ -140,9 +144,23 @@ enum ETagRule: Hashable, Sendable {
 
     private static let term = "Org.OData.Core.V1.OptimisticConcurrency"
 
-    init(of table: TableStorage, in model: EntityDataModel, isWanted: Bool) {
+    /// Whether the model says that changes of a set's entities must state their ETag (OData Protocol 4.01, 11.4.1.1).
+    static func isRequired(_ table: TableStorage, in model: EntityDataModel) -> Bool { stated(table, model) != nil }
+
+    private static func stated(_ table: TableStorage, _ model: EntityDataModel) -> Annotation? {
         let annotations = model.entitySet(table.set)?.annotations ?? model.singleton(table.set)?.annotations ?? []
-        let stated = annotations.annotation(Self.term) ?? table.shape.annotations.annotation(Self.term)
+        return annotations.annotation(term) ?? table.shape.annotations.annotation(term)
+    }
+
+    /// - Parameters:
+    ///   - counter: the property that the definition says to count the changes in.
+    ///   - isWanted: whether a set of which nothing is said has ETags too.
+    init(of table: TableStorage, in model: EntityDataModel, counter: String?, isWanted: Bool) {
+        let stated = Self.stated(table, model)
+        if stated == nil, let counter {
+            self = .counter(counter)
+            return
+        }
         guard case .collection(let items)? = stated?.value else {
             self = isWanted || stated != nil ? .sequence : .none
             return

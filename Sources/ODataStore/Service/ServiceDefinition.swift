@@ -24,6 +24,8 @@ public struct ServiceDefinition: Sendable {
     public var authorization: Authorization?
     /// Whether the rows of sets without `Core.OptimisticConcurrency` have ETags too.
     public var givesETagsToAll = false
+    /// The properties that count the changes of a set's entities, by set.
+    private(set) var changeCounters: [String: String] = [:]
     private(set) var uniquePaths: [(set: String, paths: [String])] = []
     private(set) var operations: [OperationSignature: OperationHandler] = [:]
     private(set) var interceptors: [ChangeInterceptor] = []
@@ -46,6 +48,19 @@ public struct ServiceDefinition: Sendable {
     /// Says that no two entities of a set have the same values of some properties; a second one is refused with
     /// 409. The term `Core.AlternateKeys` says the same.
     public mutating func unique(_ set: String, _ paths: String...) { uniquePaths.append((set, paths)) }
+
+    // MARK: ETags
+
+    /// Says that a property counts the changes of a set's entities, and that their ETags are made of it. Changes may state the
+    /// ETag and need not.
+    ///
+    /// A set with the term `Core.OptimisticConcurrency` has its ETags from what the term names, and changes must state them:
+    /// others are refused with 428 (OData Protocol 4.01, 11.4.1.1).
+    ///
+    /// - Parameters:
+    ///   - set: an entity set or singleton.
+    ///   - property: a property of an integer type. Its value is the service's to give.
+    public mutating func countChanges(of set: String, in property: String) { changeCounters[set] = property }
 
     // MARK: Virtual entity sets
 

@@ -68,11 +68,12 @@ extension StoreService {
         try reader.checkParents(steps, reader.restricting(compiler), database)
     }
 
-    /// Refuses what the caller may not even address.
+    /// Refuses what the caller may not even address, or ask of the members that it changes.
     private func checkBound(_ bound: BoundURL, _ request: ODataRequest) throws {
         guard core.definition.authorization != nil else { return }
         var path = bound
-        path.query = nil
+        let asksOfMembers = path.resource.steps.last == .each && request.url.options.shapesResponse
+        if !asksOfMembers { path.query = nil }
         _ = try AccessRestriction(core: core, principal: request.principal).restrict(path)
     }
 

@@ -34,10 +34,12 @@ public final class StoreService: ODataProvider {
         public var expandedRowLimit: Int?
         /// Whether everything that changes something is refused, actions excepted.
         public var isReadOnly = false
-        /// Whether changes of entities with an ETag must state it (428).
+        /// Whether changes of all entities that have an ETag must state it (428). Those of sets with the term
+        /// `Core.OptimisticConcurrency` must in any case (OData Protocol 4.01, 11.4.1.1).
         public var requiresETags = false
-        /// Whether a foreign key must lead to an entity (400).
-        public var requiresPrincipals = false
+        /// Whether a foreign key must lead to an entity (400; OData Protocol 4.01, 11.4.3). Rows that seed a service are not
+        /// checked.
+        public var requiresPrincipals = true
         /// How long the answers to repeatable requests are remembered, in seconds; 50 days by default.
         public var repeatabilityLifetime = RepeatableRequest.lifetime
         /// How long deletions are remembered for delta links, in seconds; 30 days by default.

@@ -137,7 +137,9 @@ extension RowWriter {
         }
     }
 
-    /// Takes one entity out of a relation: a part goes with it, and so does what cannot be without a principal.
+    /// Takes one entity out of a relation. Only a part goes with it (OData Protocol 4.01, 11.4.3.1).
+    ///
+    /// - Throws: 400 or 409 for an entity whose foreign key must lead somewhere.
     private func takeAway(
         _ row: WrittenRow, from relation: Relation, request: ODataRequest, database: Database
     ) throws {
@@ -145,23 +147,13 @@ extension RowWriter {
         case .link:
             try deleteLink(from: relation.row, relation.name, to: row, request: request, database: database)
         case .join(let target, let pairs):
-            let dependent = try plan(target)
-            let paths = pairs.compactMap { dependent.path(ofColumn: $0.target) }
-            let keys = Set(row.entity.shape.key.map(\.path))
-            let canBeNull = paths.allSatisfy { path in
-                row.entity.shape.property(path)?.isNullable == true && !keys.contains(path)
-            }
-            guard !relation.storage.leadsToParts, paths.count == pairs.count, canBeNull else {
-                try delete(
+            guard !relation.storage.leadsToParts else {
+                return try delete(
                     key: row.entity.key, in: target, parent: row.parent, request: request, database: database)
-                return
             }
-            var patch = Entity(shape: row.entity.shape)
-            for path in paths { patch[path] = .null }
             var update = request
             update.method = .update
-            _ = try self.update(
-                patch, key: row.entity.key, in: target, parent: row.parent, request: update, database: database)
+            try takeForeignKey(pairs, of: relation.name, from: row, request: update, database: database)
         }
     }
 }

@@ -14,10 +14,18 @@ struct Dependents: Sendable {
     var action: OnDeleteAction?
     /// Whether the foreign key may be null.
     var isNullable: Bool
+    /// Whether an update can change the foreign key: no part of it is a part of the key, computed or immutable.
+    var isChangeable: Bool
 
-    /// What becomes of the rows. Where the model says nothing, the foreign key is set to null if it may be, and
-    /// else keeps the entity from being deleted.
-    var effect: OnDeleteAction { action ?? (isNullable ? .setNull : .none) }
+    /// What becomes of the rows. Where the model says nothing, the foreign key is set to null if it may be. A foreign key that
+    /// cannot be changed as it would have to be keeps the entity from being deleted.
+    var effect: OnDeleteAction {
+        switch action ?? .setNull {
+        case .setNull: isNullable && isChangeable ? .setNull : .none
+        case .setDefault: isChangeable ? .setDefault : .none
+        case let other: other
+        }
+    }
 
     /// The dependents of each set.
     static func all(in mapping: StorageMapping) -> [String: [Dependents]] {
@@ -70,9 +78,10 @@ struct Dependents: Sendable {
         }
         properties = found.compactMap { $0?.name }
         let keys = Set(table.shape.key.map(\.path))
-        isNullable =
-            properties.count == pairs.count && found.allSatisfy { $0?.isNullable == true }
-            && keys.isDisjoint(with: properties)
+        isNullable = properties.count == pairs.count && found.allSatisfy { $0?.isNullable == true }
+        isChangeable =
+            keys.isDisjoint(with: properties)
+            && !found.contains { $0?.isComputed == true || $0?.isImmutable == true }
     }
 }
 

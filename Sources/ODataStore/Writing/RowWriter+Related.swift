@@ -265,14 +265,17 @@ extension RowWriter {
     /// - Parameters:
     ///   - other: the entity as the body gave it.
     ///   - row: what became of it.
-    /// - Throws: 400 with the navigation property that contradicts.
+    /// - Throws: 400 with the navigation property that contradicts; 409 for a foreign key that stayed as it was.
     func checkBindings(of other: Entity, as row: WrittenRow, in relation: Relation) throws {
         guard case .join(let target, let pairs) = relation.storage else { return }
         let dependent = try plan(target)
+        var wanted: [String: ODataValue] = [:]
         for pair in pairs {
             guard let path = dependent.path(ofColumn: pair.target),
-                let source = relation.plan.path(ofColumn: pair.source),
-                row.entity[path] != relation.row.entity[source],
+                let source = relation.plan.path(ofColumn: pair.source)
+            else { continue }
+            wanted[path] = relation.row.entity[source] ?? .null
+            guard !Self.isSame(row.entity[path], wanted[path]),
                 let bound = other.related.keys.sorted().first(where: { name in
                     other.shape.navigationProperty(name)?.constraints.contains { $0.property == path } == true
                 })
@@ -281,6 +284,43 @@ extension RowWriter {
                 status: 400, code: "ContradictingBinding",
                 message: "\(bound) refers to another entity than \(relation.row.id), in whose \(relation.name) it is.",
                 target: bound)
+        }
+        try checkForeignKey(of: row, is: wanted, by: relation.name)
+    }
+
+    /// Checks that a relation was made or taken away as a change of a foreign key. An update leaves alone parts of the key and
+    /// computed and immutable properties (11.4.3), so that the relation would be as it was without anybody being told.
+    ///
+    /// - Parameters:
+    ///   - row: the dependent after the update.
+    ///   - wanted: the foreign key that the relation asks for, by path.
+    ///   - name: the navigation property by which the relation was asked for.
+    /// - Throws: 409 with the navigation property as target (11.4.6.2).
+    func checkForeignKey(of row: WrittenRow, is wanted: [String: ODataValue], by name: String) throws {
+        for (path, value) in wanted.sorted(by: { $0.key < $1.key }) where !Self.isSame(row.entity[path], value) {
+            let isKey = row.entity.shape.key.contains { $0.path == path }
+            throw ODataError(
+                status: 409, code: "FixedRelation",
+                message: "\(name) cannot relate \(row.id) otherwise: its foreign key \(path) "
+                    + (isKey ? "is part of its key. Delete it, and create another one." : "cannot be changed."),
+                target: name)
+        }
+    }
+
+    /// Whether two values of a foreign key are the same: `nil` is null, and numbers may be of different types.
+    private static func isSame(_ left: ODataValue?, _ right: ODataValue?) -> Bool {
+        let (left, right) = (left ?? .null, right ?? .null)
+        if left.isIdentical(to: right) { return true }
+        guard let first = number(left), let second = number(right) else { return false }
+        return first == second
+    }
+
+    private static func number(_ value: ODataValue) -> ODataDecimal? {
+        switch value {
+        case .integer(let number): ODataDecimal(number)
+        case .decimal(let number): number
+        case .double, .single: value.lexicalText.flatMap { ODataDecimal($0) }
+        default: nil
         }
     }
 
@@ -385,7 +425,7 @@ extension RowWriter {
     }
 
     /// Takes from an entity the foreign key that relates it by a navigation property of another one.
-    private func takeForeignKey(
+    func takeForeignKey(
         _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, request: ODataRequest,
         database: Database
     ) throws {
@@ -399,9 +439,11 @@ extension RowWriter {
         }
         do {
             // The condition of the request was about the other row, not about the one that holds the foreign key.
-            _ = try update(
+            let written = try update(
                 patch, key: row.entity.key, in: row.set, parent: row.parent, request: unconditional(request),
                 database: database)
+            let wanted = patch.changedProperties.map { ($0, ODataValue.null) }
+            try checkForeignKey(of: written, is: Dictionary(wanted) { first, _ in first }, by: name)
         } catch let error as ODataError where error.status == 400 && error.target.map({ patch[$0] == .null }) == true {
             // Who asks has named the relation, and may never have seen the foreign key.
             var named = error
@@ -433,15 +475,18 @@ extension RowWriter {
             }
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
+            var wanted: [String: ODataValue] = [:]
             for pair in pairs {
                 guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil,
                     let source = plan.path(ofColumn: pair.source)
                 else { throw ODataError.notImplemented("Linking \(name)") }
                 patch[path] = written.entity[source] ?? .null
+                wanted[path] = patch[path]
             }
-            _ = try update(
+            let related = try update(
                 patch, key: other.entity.key, in: set, parent: other.parent, request: unconditional(request),
                 database: database)
+            try checkForeignKey(of: related, is: wanted, by: name)
         }
     }
 

@@ -182,18 +182,30 @@ extension RowWriter {
 
     /// `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5). Weak and strong ETags with the
     /// same text are the same here: rows are compared, not bytes.
-    func checkPrecondition(_ request: ODataRequest, etag: String?, resource: String) throws {
-        if rules.requiresETags, etag != nil, request.ifMatch == nil, request.ifNoneMatch == nil {
-            throw ODataError(
-                status: 428, code: "PreconditionRequired", message: "The ETag of \(resource) must stand in If-Match.",
-                target: resource)
-        }
+    ///
+    /// - Throws: 412 if a condition does not hold, 428 if the set is guarded and the request states none.
+    func checkPrecondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
+        try requireCondition(request, etag: etag, of: set, resource: resource)
         if let wanted = request.ifMatch, !Self.matches(wanted, etag) {
             throw ODataError.preconditionFailed(resource)
         }
         if let unwanted = request.ifNoneMatch, Self.matches(unwanted, etag) {
             throw ODataError.preconditionFailed(resource)
         }
+    }
+
+    /// Requires that a request which changes a row of a guarded set states a condition (OData Protocol 4.01, 11.4.1.1).
+    ///
+    /// - Throws: 428.
+    func requireCondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
+        guard rules.guardedSets.contains(set), etag != nil, request.ifMatch == nil, request.ifNoneMatch == nil else {
+            return
+        }
+        throw ODataError(
+            status: 428, code: "PreconditionRequired",
+            message:
+                "\(resource) is changed only by requests that state its ETag. Read it, and send the ETag in If-Match.",
+            target: resource)
     }
 
     /// Whether an ETag is in a list, or the list is `*`.

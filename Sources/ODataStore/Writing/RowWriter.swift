@@ -161,7 +161,7 @@ public struct RowWriter: Sendable {
         }
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
-        try checkPrecondition(request, etag: before.control.etag, resource: name(set, key, plan))
+        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan))
         try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
         let hanging = try dependentRows(on: row, plan: plan, database: database)
@@ -229,7 +229,7 @@ public struct RowWriter: Sendable {
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
         let resource = name(set, key, plan)
-        try checkPrecondition(request, etag: before.control.etag, resource: resource)
+        try checkPrecondition(request, etag: before.control.etag, of: set, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
             throw ODataError(
                 status: 400, code: "InvalidType",

@@ -14,8 +14,9 @@ public struct WriteRules: Sendable {
     public var watchesReferences = false
     /// Whether a foreign key must lead to an entity.
     public var requiresPrincipals = false
-    /// Whether a change of a row that has an ETag must state it (428; OData Protocol 4.01, 11.4.1.1).
-    public var requiresETags = false
+    /// The sets whose rows are changed only by requests that state the row's ETag (428 otherwise; OData Protocol 4.01,
+    /// 11.4.1.1).
+    public var guardedSets: Set<String> = []
     /// Whether restrictions of the Capabilities vocabulary do not count: they are for clients.
     public var ignoresCapabilities = false
     /// Whether the hook is told of updates that change no value.

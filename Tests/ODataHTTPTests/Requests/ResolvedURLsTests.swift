@@ -33,6 +33,22 @@ struct ResolvedURLsTests {
         #expect(try !isRead("Products?$filter=Stock gt 1", other))
     }
 
+    @Test("are found by the bytes of their text: what Unicode holds to be written alike is another URL")
+    func bytes() throws {
+        let model = try ExampleService.model()
+        for pair in [["\u{E9}", "e\u{301}"], ["e\u{301}", "\u{E9}"], ["K", "\u{212A}"]] {
+            let urls = ResolvedURLs()
+            for key in pair {
+                let text = "Customers('\(key)')"
+                let found = try urls.find(text, model) { () throws(QueryError) in
+                    let url = try ODataURL(parsing: text)
+                    return ResolvedURL(url: url, bound: try Binder(model: model).bind(url))
+                }
+                #expect(found.bound.resource.steps.last == .key(EntityKey("ID", .string(key))))
+            }
+        }
+    }
+
     @Test("give their place to others, those first that nobody asks for")
     func places() throws {
         let model = try ExampleService.model()

@@ -58,6 +58,13 @@ struct StatementCacheTests {
         ("Orders?$filter=Weight gt 0.1", "Orders?$filter=Weight gt 12345678901234567890.0"),
         ("Orders?$filter=Rating gt 0.5", "Orders?$filter=Rating gt 2e0"),
         ("Orders?$filter=OrderID add 1 eq 2", "Orders?$filter=OrderID add 2 eq 5"),
+        ("Orders?$filter=OrderID div 3.5 gt 0.3", "Orders?$filter=OrderID div 3.0 gt 0.6"),
+        ("Orders?$filter=OrderID div 3.0 gt 0.6", "Orders?$filter=OrderID div 3.5 gt 0.3"),
+        ("Orders?$filter=-OrderID div 3.5 lt -0.3", "Orders?$filter=-OrderID div 3.0 lt -0.6"),
+        ("Orders?$filter=100.5 div OrderID gt 0.4", "Orders?$filter=100.0 div OrderID gt 0.4"),
+        ("Orders?$filter=OrderID mod 1.5 eq 0", "Orders?$filter=OrderID mod 2.0 eq 0"),
+        ("Orders?$orderby=OrderID div 3.5 desc", "Orders?$orderby=OrderID div 4.0 desc"),
+        ("Orders?$filter=OrderID gt 2.5", "Orders?$filter=OrderID gt 2.0"),
         ("Orders?$filter=OrderDate ge 2024-01-15", "Orders?$filter=OrderDate ge 2024-02-01"),
         ("Orders?$filter=Placed gt 2024-01-15T08:00:00Z", "Orders?$filter=Placed gt 2024-01-15T07:00:00Z"),
         ("Orders?$filter=Seen ge 2023-11-14T22:13:20Z", "Orders?$filter=Seen ge 2023-11-14T22:13:20.5Z"),
@@ -97,6 +104,31 @@ struct StatementCacheTests {
         )
         #expect(kept?.sql == fresh?.sql)
         #expect(kept?.sqlFragment.arguments == fresh?.sqlFragment.arguments)
+    }
+
+    @Test(
+        "Texts that Unicode holds to be written alike make different requests",
+        arguments: [
+            "Customers?$compute=length(Name) as NAME&$select=ID,NAME",
+            "Customers?$compute=length('NAME') as L&$select=ID,L",
+            "Customers?$filter=Name eq 'NAME'", "Customers('NAME')", "Customers?$filter=contains(Name,'NAME')",
+            "Customers?$apply=aggregate($count as NAME)", "Customers?$search=NAME",
+            "Customers?$orderby=concat(Name,'NAME')&$top=1",
+        ])
+    func spellings(pattern: String) async throws {
+        func bytes(_ url: String, _ provider: StoreProvider) async -> [UInt8] {
+            do { return Array(try await json(url, provider).utf8) } catch { return Array("\(error)".utf8) }
+        }
+        let urls = ["\u{E9}", "e\u{301}"].map { pattern.replacing("NAME", with: $0) }
+        for pair in [urls, urls.reversed()] {
+            let warm = provider()
+            for url in pair + pair { #expect(await bytes(url, warm) == bytes(url, provider()), "\(url)") }
+            let statements = try? pair.map { try warm.statement(for: ODataURL(parsing: $0)).sqlFragment.arguments }
+            let fresh = try? pair.map { try provider().statement(for: ODataURL(parsing: $0)).sqlFragment.arguments }
+            for (kept, made) in zip(statements ?? [], fresh ?? []) {
+                #expect(zip(kept, made).allSatisfy { $0.isIdentical(to: $1) })
+            }
+        }
     }
 
     @Test("A request with more literals than maxLiterals shares its statement with no other")

@@ -32,6 +32,8 @@ struct Bazaar {
             .slug("Name", of: QualifiedName("Bazaar", "Picture"), or: "unnamed"),
         ]
         definition.unique("Categories", "Name")
+        definition.countChanges(of: "Products", in: "Version")
+        definition.countChanges(of: "Shop", in: "Version")
         try change(&definition)
         let clock = Clock()
         var options = options
@@ -254,7 +256,6 @@ struct Bazaar {
         <NavigationPropertyBinding Path="Category" Target="Categories"/>
         <NavigationPropertyBinding Path="Texts" Target="Texts"/>
         <NavigationPropertyBinding Path="Related" Target="Products"/>
-        <Annotation Term="Core.OptimisticConcurrency"><Collection><PropertyPath>Version</PropertyPath></Collection></Annotation>
         </EntitySet>
         <EntitySet Name="Categories" EntityType="Bazaar.Category">
         <NavigationPropertyBinding Path="Products" Target="Products"/></EntitySet>
@@ -268,9 +269,7 @@ struct Bazaar {
         <Annotation Term="Capabilities.UpdateRestrictions"><Record><PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
         <Annotation Term="Capabilities.DeleteRestrictions"><Record><PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
         </EntitySet>
-        <Singleton Name="Shop" Type="Bazaar.Shop">
-        <Annotation Term="Core.OptimisticConcurrency"><Collection><PropertyPath>Version</PropertyPath></Collection></Annotation>
-        </Singleton>
+        <Singleton Name="Shop" Type="Bazaar.Shop"/>
         </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
         """
 }

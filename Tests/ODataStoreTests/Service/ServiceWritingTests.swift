@@ -125,6 +125,50 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.delete, "Categories(1)").status == 204)
     }
 
+    @Test(
+        "11.4.1.1 Core.OptimisticConcurrency is enforced whatever the options say: 428, and nothing is changed",
+        arguments: [false, true])
+    func concurrency(isOnType: Bool) async throws {
+        let term =
+            #"<Annotation Term="Core.OptimisticConcurrency"><Collection><PropertyPath>Version</PropertyPath></Collection></Annotation>"#
+        let type = #"<NavigationProperty Name="Related" Type="Collection(Bazaar.Product)"/>"#
+        let set = #"<NavigationPropertyBinding Path="Related" Target="Products"/>"#
+        let singleton = #"<Singleton Name="Shop" Type="Bazaar.Shop"/>"#
+        var options = StoreService.Options()
+        options.requiresETags = false
+        let bazaar = try await Bazaar(
+            options: options,
+            replacing: [
+                isOnType ? type : set: isOnType ? type + term : set + term,
+                singleton: #"<Singleton Name="Shop" Type="Bazaar.Shop">\#(term)</Singleton>"#,
+            ]
+        ) { definition in
+            let product = OperationBinding.entity(Bazaar.name("Product"))
+            try definition.action("Touch", on: product, []) { _ in .none }
+        }
+        let mug = try await bazaar.create("Products", #"{"Name":"Mug","Texts":[{"Language":"EN"}]}"#)
+        let id = try #require(mug.control.id)
+        let cup = try #require(try await bazaar.create("Products", #"{"Name":"Cup"}"#).control.id)
+        let changes: [(ODataRequest.Method, String, String?)] = [
+            (.update, id, #"{"Name":"x"}"#), (.replace, id, #"{"Name":"x"}"#), (.delete, id, nil),
+            (.replace, "\(id)/Name", #"{"value":"x"}"#), (.delete, "\(id)/Address", nil),
+            (.create, "\(id)/Tags", #"{"value":"x"}"#), (.create, "\(id)/Related/$ref", #"{"@id":"\#(cup)"}"#),
+            (.create, "\(id)/Bazaar.Touch", "{}"),
+        ]
+        for (method, url, body) in changes {
+            #expect(try await bazaar.refusal(method, url, body)?.status == 428, "\(method) \(url)")
+            #expect(try await bazaar.refusal(method, url, body, ifMatch: "W/\"9\"")?.status == 412, "\(method) \(url)")
+        }
+        let stored = try #require(try await bazaar.entity(id))
+        #expect(stored["Name"] == "Mug")
+        #expect(stored["Version"] == 1)
+        #expect(try await bazaar.send(.update, id, #"{"Name":"Bowl"}"#, ifMatch: "W/\"1\"").status == 204)
+        #expect(try await bazaar.send(.delete, id, ifMatch: "*").status == 204)
+        try await bazaar.service.seed(json: Array(#"{"Shop":{"ID":1,"Name":"Corner"}}"#.utf8))
+        #expect(try await bazaar.refusal(.update, "Shop", #"{"Name":"x"}"#)?.status == 428)
+        #expect(try await bazaar.send(.update, "Shop", #"{"Name":"x"}"#, ifMatch: "W/\"1\"").status == 204)
+    }
+
     @Test("11.4.4 Upsert an Entity: PATCH and PUT create what is not there, If-Match and If-None-Match decide")
     func upsert() async throws {
         let bazaar = try await Bazaar()
@@ -409,6 +453,44 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$filter=Price eq 9&$orderby=Name") == ["b", "c"])
         try await bazaar.send(.delete, "Products/$filter(@f)/$each?@f=Price eq 9")
         #expect(try await bazaar.names("Products") == ["a"])
+    }
+
+    @Test("URL 4.12 $each: query options are evaluated after the change, and say which members are answered")
+    func eachWithOptions() async throws {
+        let bazaar = try await Bazaar()
+        for (name, price) in [("a", 1), ("b", 2), ("c", 3)] {
+            try await bazaar.create("Products", #"{"Name":"\#(name)","Price":\#(price)}"#)
+        }
+        func answer(_ url: String, _ values: [String: ODataValue], _ preferences: Preferences = Preferences())
+            async throws
+            -> [ODataValue?]?
+        {
+            var request = try bazaar.request(.update, url, preferences: preferences)
+            request.body = .entity(Entity(shape: try #require(bazaar.service.model.shape(ofSet: "Products")), values))
+            guard case .page(let page) = try await bazaar.service.execute(request).body else { return nil }
+            return page.entities.map { $0["Name"] }
+        }
+        // No member has the price yet. All get it, and all with it are answered.
+        #expect(
+            try await answer("Products/$each?$filter=Price eq 9&$orderby=Name desc", ["Price": .double(9)]) == [
+                "c", "b", "a",
+            ])
+        #expect(try await answer("Products/$each?$filter=Price eq 1", ["Price": .double(5)]) == [])
+        #expect(try await bazaar.names("Products?$filter=Price eq 5&$orderby=Name") == ["a", "b", "c"])
+        #expect(try await answer("Products/$each?$top=0", ["Price": .double(6)]) == [])
+        #expect(try await bazaar.names("Products?$filter=Price eq 6").count == 3)
+        // The segment is evaluated before the change, and its members are answered although they match no more.
+        let segment = "Products/$filter(Name ne 'a')/$each?$orderby=Name&$skip=1&$top=1&$select=Name"
+        #expect(try await answer(segment, ["Price": .double(7)]) == ["c"])
+        #expect(try await bazaar.names("Products?$filter=Price eq 7&$orderby=Name") == ["b", "c"])
+        #expect(try await answer("Products/$filter(Price eq 7)/$each?$count=true", ["Price": .double(8)])?.count == 2)
+        #expect(
+            try await answer("Products/$each?$filter=Price eq 2", ["Price": .double(2)], Preferences(returns: .minimal))
+                == nil)
+        #expect(try await bazaar.names("Products?$filter=Price eq 2").count == 3)
+        // What is deleted has no answer to choose from: an option must not be taken for the choice of members.
+        #expect(try await bazaar.refusal(.delete, "Products/$each?$filter=Price eq 9")?.status == 400)
+        #expect(try await bazaar.names("Products").count == 3)
     }
 
     @Test("11.7.4 change sets succeed or fail as a whole")

@@ -1,3 +1,4 @@
+import ODataModel
 import Synchronization
 
 /// `matchesPattern`: regular expressions in time that grows with the text's length only.
@@ -15,23 +16,13 @@ public enum PatternMatching {
     /// How many compiled patterns are kept.
     private static let capacity = 16
 
-    private static let patterns = Mutex<[Key: Pattern]>([:])
-
-    /// A pattern by its code points: Swift takes texts for equal that match other texts.
-    private struct Key: Hashable {
-        let text: String
-
-        static func == (left: Key, right: Key) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-
-        // Equal texts have equal hashes, and others seldom do.
-        func hash(into hasher: inout Hasher) { hasher.combine(text) }
-    }
+    private static let patterns = Mutex<[ExactText: Pattern]>([:])
 
     /// Whether some part of the text matches.
     ///
     /// - Throws: ``EvaluationError/pattern(_:)`` for what is no pattern, ``EvaluationError/limit(_:)`` beyond the limits.
     public static func matches(_ text: String, pattern: String) throws(EvaluationError) -> Bool {
-        let key = Key(text: pattern)
+        let key = ExactText(pattern)
         let known = patterns.withLock { $0[key] }
         guard let known else {
             let compiled = try Pattern(pattern)

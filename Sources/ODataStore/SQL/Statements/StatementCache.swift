@@ -1,4 +1,5 @@
 import GRDB
+import ODataModel
 import Synchronization
 
 /// Prepared statements that are kept with their connections.
@@ -41,18 +42,27 @@ private final class KeptStatements: @unchecked Sendable {
     }
 
     weak let database: Database?
-    private var statements: [String: Reference] = [:]
+    private var statements: [ExactText: Reference] = [:]
 
     init(of database: Database) { self.database = database }
 
     func statement(_ sql: String, in database: Database) throws -> Statement {
-        if let known = statements[sql]?.statement { return known }
+        let key = ExactText(sql)
+        if let known = statements[key]?.statement { return known }
         if statements.count >= StatementCache.capacity {
             database.clearSchemaCache()
             statements = [:]
         }
-        let made = try database.cachedStatement(sql: sql)
-        statements[sql] = Reference(statement: made)
+        let made = try database.cachedStatement(sql: Self.distinct(sql))
+        statements[key] = Reference(statement: made)
         return made
+    }
+
+    /// The text under which GRDB keeps a statement. GRDB compares texts as Unicode does: names that are only written alike, such as
+    /// those of two tables, are told apart by a comment with all characters beyond ASCII.
+    private static func distinct(_ sql: String) -> String {
+        let others = sql.unicodeScalars.filter { !$0.isASCII }
+        if others.isEmpty { return sql }
+        return "\(sql) /* \(others.map { String($0.value, radix: 16) }.joined(separator: " ")) */"
     }
 }

@@ -1,0 +1,68 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// What the body of a request may say of other entities.
+extension RequestDecoder {
+    /// Checks that all references of a request are to entities of this service (OData Protocol 4.01, 4.1 and 11.4.2.1).
+    ///
+    /// - Throws: ``ODataError`` 400 for a reference to another host, or to something below the service root that is no entity.
+    func checkReferences(of request: ODataRequest) throws(ODataError) {
+        if let id = request.url.options.id { try checkReference(id, target: "$id") }
+        for reference in request.body.references { try checkReference(reference) }
+    }
+
+    private func checkReference(_ reference: String, target: String? = nil) throws(ODataError) {
+        func refuse(_ reason: String) -> ODataError {
+            ODataError(
+                status: 400, code: "InvalidReference",
+                message: "\"\(reference.prefix(200))\" \(reason). A reference names an entity below \(publicRoot).",
+                target: target)
+        }
+        // A reference without a scheme has that of the service.
+        let absolute = reference.hasPrefix("//") ? "http:\(reference)" : reference
+        guard !Self.hasForeignScheme(absolute), let relative = relative(absolute) else {
+            throw refuse("is of another service")
+        }
+        let path = Self.withoutLeadingDots(relative)
+        // The id of another request of a batch stands for what that made. A single segment is read by the provider, which also
+        // knows what a key must be.
+        guard !path.hasPrefix("$"), Self.hasSeveralSegments(path) else { return }
+        guard let resource = try? bind(path, references: [:]).resolved.bound.resource, case .entity = resource.target
+        else {
+            throw refuse("leads to no entity")
+        }
+    }
+
+    /// Whether a text begins with a scheme that is not that of a web service, such as `urn:`.
+    private static func hasForeignScheme(_ text: String) -> Bool {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        guard scheme.first?.isLetter == true, text.dropFirst(scheme.count).first == ":" else { return false }
+        return !["http", "https"].contains(scheme.lowercased()) || !text.dropFirst(scheme.count).hasPrefix("://")
+            || text.dropFirst(scheme.count + 3).prefix { $0 != "/" }.contains("@")
+    }
+
+    /// A relative reference without the steps up to the service root that it begins with.
+    private static func withoutLeadingDots(_ text: String) -> String {
+        var rest = text[...]
+        while true {
+            if rest.hasPrefix("../") {
+                rest = rest.dropFirst(3)
+            } else if rest.hasPrefix("./") {
+                rest = rest.dropFirst(2)
+            } else {
+                return String(rest)
+            }
+        }
+    }
+
+    /// Whether a path has a slash before its end that is not within quotes.
+    private static func hasSeveralSegments(_ path: String) -> Bool {
+        var isQuoted = false
+        for byte in path.utf8.dropLast() {
+            if byte == UInt8(ascii: "'") { isQuoted.toggle() }
+            if byte == UInt8(ascii: "/"), !isQuoted { return true }
+        }
+        return false
+    }
+}
