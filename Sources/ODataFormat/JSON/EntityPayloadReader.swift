@@ -29,6 +29,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     public let model: EntityDataModel
     /// What is made of undeclared properties.
     public let strictness: Strictness
+    /// Services are strict about numbers.
+    public var wantsNumbers: Bool { strictness == .strict }
 
     /// Makes a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
@@ -91,7 +93,11 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         try scanner.beginObject()
         while true {
             let shape = instance.entity.shape
-            if try scanner.readProperties(of: shape, into: &instance.entity.values, next: &next) { break }
+            if try scanner.readProperties(
+                of: shape, into: &instance.entity.values, next: &next, wantsNumbers: wantsNumbers)
+            {
+                break
+            }
             guard let key = try scanner.nextKey() else { break }
             if let ordinal = shape.ordinal(of: key, predicted: next) {
                 next = ordinal + 1
