@@ -301,7 +301,11 @@ public struct RequestDecoder: Sendable {
             throw ODataError(
                 status: 412, code: "PreconditionFailed", message: "A collection has no entity tag that could match.",
                 target: "If-Match")
-        default: break
+        default:
+            guard let ifMatch = request.ifMatch, ifMatch != "*", resource.callsWithoutEntity else { return }
+            throw ODataError(
+                status: 412, code: "PreconditionFailed",
+                message: "The operation is bound to no single entity whose entity tag could match.", target: "If-Match")
         }
     }
 
@@ -346,5 +350,15 @@ public struct RequestDecoder: Sendable {
                 target: id == nil ? "Repeatability-Request-ID" : "Repeatability-First-Sent",
                 repeatabilityResult: .rejected)
         }
+    }
+}
+
+extension BoundResource {
+    /// Whether an operation is called that is bound to nothing or to a collection.
+    fileprivate var callsWithoutEntity: Bool {
+        for case .operation(let operation, _) in steps {
+            return !operation.isBound || operation.parameters.first?.type.isCollection == true
+        }
+        return false
     }
 }
