@@ -131,13 +131,14 @@ struct ClauseDetailTests {
             #expect(try await site.get("ProductDescriptions/\(mouse)/EN").status == 200)
             // Only the segments that the standard defines come before keys.
             #expect(try await site.get("ProductDescriptions/\(mouse)/%24a").status == 404)
+            let before = try #require(Int(try await site.get("Products(\(mouse))/Descriptions/$count").text))
             let created: [String: Any] = ["ProductID": mouse, "LanguageKey": "$a", "Description": "odd"]
             #expect(try await site.send("POST", "ProductDescriptions", json: created).status == 201)
             for segment in ["%24a", "$a"] {
                 let odd = try await site.get("ProductDescriptions/\(mouse)/\(segment)")
                 #expect(try odd.json["Description"] as? String == "odd", "\(segment)")
             }
-            #expect(try await site.get("Products(\(mouse))/Descriptions/$count").text == "4")
+            #expect(try await site.get("Products(\(mouse))/Descriptions/$count").text == "\(before + 1)")
         }
     }
 
@@ -177,7 +178,7 @@ struct ClauseDetailTests {
             let count = try await site.get("$all?$count=true&$top=1")
             #expect(try count.control("count") as? Int == all.rows.count)
             // The last page holds the singleton, whatever the size of the pages.
-            var next: String? = "$all?$select=Name"
+            var next: String? = "$all"
             var sizes = 0
             var last: [[String: Any]] = []
             while let path = next {
@@ -204,7 +205,9 @@ struct ClauseDetailTests {
             #expect(try await site.get(both).column("Name") == ["Coffee Mug"])
             let message = try await site.get("Products?$filter=Weight+eq+3.14f").error["message"] as? String
             #expect(message?.contains("+") == false)
-            #expect(message?.contains("character 34") == true || message?.contains("f") == true, "\(message ?? "")")
+            #expect(
+                message?.contains("found \u{201C}f\u{201D}") == true || message?.contains("3.14f") == true,
+                "\(message ?? "")")
         }
     }
 
