@@ -102,11 +102,44 @@ struct BatchReaderTests {
                 .duplicateID("1"), 13
             ),
         ])
-    func changeSets(content: String, reason: BatchError.Reason, line: Int) {
+    func changeSets(content: String, reason: BatchError.Reason, line: Int) throws {
         let text =
             "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\nContent-ID: 1\n\n\(content)\n--c--\n--b--"
-        let error = #expect(throws: BatchError.self) { try read(Array(text.utf8), "multipart/mixed;boundary=b", 3) }
-        #expect(error?.reason == reason && error?.line == line + 1, "\(error as Any)")
+        // The others can be read: only one request is wrong.
+        let parts = try read(Array(text.utf8), "multipart/mixed;boundary=b", 3)
+        let problem = parts.last?.problem
+        #expect(problem?.reason == reason && problem?.line == line + 1, "\(problem as Any)")
+        #expect(parts.dropLast().allSatisfy { $0.problem == nil } && parts.allSatisfy { $0.atomicityGroup == "c" })
+    }
+
+    @Test("a request that cannot be read leaves those beside it readable, in either format and in chunks of any size")
+    func problems() throws {
+        let good = "Content-Type: application/http\n\nGET A HTTP/1.1\n\n"
+        let wrong = [
+            "Content-Type: application/http\n\nnonsense\n", "Content-Type: text/plain\n\nhello\n",
+            "no field\n\nGET A HTTP/1.1\n",
+            "Content-Type: application/http\nContent-Transfer-Encoding: base64\n\nR0VU\n",
+            "Content-Type: application/http\n\nGET A HTTP/1.1\nno field\n\n", "Content-Type: application/http\n\n",
+        ]
+        for part in wrong {
+            let text = "--b\n\(good)--b\n\(part)--b\n\(good)--b--"
+            for size in [1, 7, 1000] {
+                let parts = try read(Array(text.utf8), "multipart/mixed;boundary=b", size)
+                #expect(parts.map { $0.problem == nil } == [true, false, true], "\(part)")
+            }
+        }
+        let items = [
+            #"{"id":"1","method":"get"}"#, #"{"method":"get","url":"A"}"#, #"{"id":"0","method":"get","url":"A"}"#,
+            #"{"id":"1","method":"get","url":"A","dependsOn":["2"]}"#,
+            #"{"id":"1","method":"put","url":"A","headers":{"Content-Type":"image/png"},"body":"?"}"#,
+        ]
+        for item in items {
+            let text =
+                #"{"requests":[{"id":"0","method":"get","url":"A"},"# + item
+                + #",{"id":"2","method":"get","url":"A"}]}"#
+            let parts = try read(Array(text.utf8), "application/json", 5)
+            #expect(parts.map { $0.problem == nil } == [true, false, true], "\(item)")
+        }
     }
 
     @Test("a change set that is not closed is refused where the batch goes on")

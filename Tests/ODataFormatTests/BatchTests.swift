@@ -157,7 +157,8 @@ struct MultipartBatchTests {
             ("--b\n\nGET A HTTP/1.1\n--b--", .unexpectedContentType(nil), 2),
             ("--b\nContent-Type: text/plain\n\n\n--b--", .unexpectedContentType("text/plain"), 2),
             ("--b\nContent-Type\n\n--b--", .malformedHeader("Content-Type"), 2),
-            ("--b\nContent-Type: application/http\n\nGET A\n--b--", .malformedStartLine("GET A"), 4),
+            ("--b\nContent-Type: application/http\n\nGET\n--b--", .malformedStartLine("GET"), 4),
+            ("--b\nContent-Type: application/http\n\nGET HTTP/1.1\n--b--", .malformedStartLine("GET HTTP/1.1"), 4),
             ("--b\nContent-Type: application/http\n\n--b--", .malformedStartLine(""), 4),
             ("--b\nContent-Type: multipart/mixed\n\n--b--", .noBoundary("multipart/mixed"), 2),
             ("--b\nContent-Type: multipart/mixed;boundary=c\n\n--c--\n--b--", .emptyChangeSet, 2),
@@ -174,6 +175,16 @@ struct MultipartBatchTests {
         let error = #expect(throws: BatchError.self) { try MultipartBatch.readRequest(Array(text.utf8), boundary: "b") }
         #expect(error?.reason == reason)
         #expect(error?.line == line)
+    }
+
+    @Test("a request line needs no version, and its URL may hold spaces")
+    func requestLines() throws {
+        for (line, url) in [("GET A", "A"), ("GET A?$filter=x eq 1", "A?$filter=x eq 1"), ("get A HTTP/1.1", "A")] {
+            let text = "--b\nContent-Type: application/http\n\n\(line)\nHost: h\n\n--b--"
+            let parts = try MultipartBatch.readRequest(Array(text.utf8), boundary: "b")
+            #expect(parts.map(\.url) == [url])
+            #expect(parts.first?.headers == [BatchHeader("Host", "h")])
+        }
     }
 
     @Test("one part, one header or one byte too many is refused")

@@ -74,6 +74,16 @@ import Testing
         #expect(!answer.contains("script"))
     }
 
+    @Test("a request that is no HTTP message gets an error object")
+    func malformed() async throws {
+        let method = try await Self.answer("FOO /Products HTTP/1.1\r\nHost: localhost")
+        #expect(method.hasPrefix("HTTP/1.1 501") && method.contains(#"{"error":{"code":"NotImplemented""#), "\(method)")
+        #expect(method.contains("OData-Version: 4.01") || method.contains("odata-version: 4.01"), "\(method)")
+        let bytes = try await Self.answer("GET /\u{E9} HTTP/1.1\r\nHost: localhost")
+        #expect(bytes.hasPrefix("HTTP/1.1 400") && bytes.contains(#"{"error":{"code":"#), "\(bytes)")
+        #expect(try await Self.answer("GET / HTTP/9.9.9\r\nHost: localhost").contains(#"{"error":{"code":"#))
+    }
+
     @Test("the authority of a URL in absolute form wins over Host")
     func absoluteForm() async throws {
         let wins = try await Self.answer("GET http://127.0.0.1:PORT/a?b=1 HTTP/1.1\r\nHost: attacker.example")

@@ -59,6 +59,16 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
+    /// Whether only one request is wrong, so that the others of a batch can be read.
+    var isOfOneRequest: Bool {
+        switch reason {
+        case .unexpectedContentType, .unsupportedEncoding, .nestedChangeSet, .queryInChangeSet, .malformedStartLine,
+            .malformedHeader, .duplicateID, .unknownDependency, .scatteredGroup, .tooManyHeaders, .lineTooLong:
+            true
+        case .noBoundary, .noPart, .notClosed, .emptyChangeSet, .partTooLarge, .tooManyParts, .json: false
+        }
+    }
+
     /// What is wrong, where, and what was expected.
     public var description: String {
         let problem =

@@ -39,13 +39,18 @@ public struct BatchRequestPart: Hashable, Sendable {
     /// An expression over earlier responses; the request is done where it is true. JSON batches only
     /// (OData JSON Format 4.01, 19.1: `if`).
     public var condition: String?
+    /// The reason why this request cannot be read, although it is known where it ends; `nil` for a readable request.
+    ///
+    /// The other requests of the batch are not affected (OData Protocol 4.01, 11.7 *Batch Requests*).
+    public var problem: BatchError?
 
     /// Makes a request.
     public init(
         id: String? = nil, method: String, url: String, headers: [BatchHeader] = [], body: [UInt8] = [],
-        atomicityGroup: String? = nil, dependsOn: [String] = [], condition: String? = nil
+        atomicityGroup: String? = nil, dependsOn: [String] = [], condition: String? = nil, problem: BatchError? = nil
     ) {
         self.condition = condition
+        self.problem = problem
         self.id = id
         self.method = method
         self.url = url

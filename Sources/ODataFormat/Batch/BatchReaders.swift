@@ -36,60 +36,79 @@ public struct BatchRequestReader: Sendable {
 
     /// The next request; `nil` when more bytes are needed, and after the last one.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// A request that cannot be read itself comes out with its ``BatchRequestPart/problem``.
+    ///
+    /// - Throws: ``BatchError`` with the line and the expected text, if the requests cannot be told apart.
     public mutating func next() throws(BatchError) -> BatchRequestPart? {
         switch try source.next() {
-        case .message(let message): try request(message)
-        case .item(let item, let position): try request(item, position)
+        case .message(let message): request(message)
+        case .item(let item, let position): request(item, position)
         case nil: nil
         }
     }
 
-    private func request(_ message: MultipartReader.Message) throws(BatchError) -> BatchRequestPart {
+    private func request(_ message: MultipartReader.Message) -> BatchRequestPart {
+        var part = BatchRequestPart(
+            id: message.id, method: "", url: "", headers: message.headers, body: message.body,
+            atomicityGroup: message.group, problem: message.problem)
+        guard part.problem == nil else { return part }
         let line = message.startLine
-        let words = line.text.split(separator: " ")
+        let shown = String(line.text.prefix(80))
+        func problem(_ reason: BatchError.Reason, expected: String) -> BatchError {
+            BatchError(reason: reason, offset: line.offset, line: line.number, expected: expected)
+        }
+        var words = line.text.split(separator: " ")
+        // The version may be missing, as in an example of the standard (OData Protocol 4.01, 11.7.7.1).
+        if words.count > 2, words[words.count - 1].hasPrefix("HTTP/") { words.removeLast() }
         let isToken = words.first?.utf8.allSatisfy { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == 0x2D } ?? false
-        guard words.count >= 3, isToken, words[words.count - 1].hasPrefix("HTTP/") else {
-            throw BatchError(
-                reason: .malformedStartLine(String(line.text.prefix(80))), offset: line.offset, line: line.number,
-                expected: "a request line such as GET Orders HTTP/1.1")
+        guard words.count >= 2, isToken, words.count > 2 || !words[1].hasPrefix("HTTP/") else {
+            part.problem = problem(.malformedStartLine(shown), expected: "a request line such as GET Orders HTTP/1.1")
+            return part
         }
-        if message.group != nil, ["GET", "HEAD", "OPTIONS"].contains(words[0].uppercased()) {
-            throw BatchError(
-                reason: .queryInChangeSet(String(line.text.prefix(80))), offset: line.offset, line: line.number,
-                expected: "requests that change something in a change set")
+        part.method = String(words[0])
+        part.url = words[1...].joined(separator: " ")
+        if message.group != nil, ["GET", "HEAD", "OPTIONS"].contains(part.method.uppercased()) {
+            part.problem = problem(
+                .queryInChangeSet(shown), expected: "requests that change something in a change set")
         }
-        return BatchRequestPart(
-            id: message.id, method: String(words[0]), url: words[1..<(words.count - 1)].joined(separator: " "),
-            headers: message.headers, body: message.body, atomicityGroup: message.group)
+        return part
     }
 
-    private mutating func request(
-        _ item: JSONBatchItem, _ position: JSONPosition
-    ) throws(BatchError) -> BatchRequestPart {
-        guard let id = item.id, let method = item.method, let url = item.url else {
+    private mutating func request(_ item: JSONBatchItem, _ position: JSONPosition) -> BatchRequestPart {
+        var part = BatchRequestPart(
+            id: item.id, method: item.method?.uppercased() ?? "", url: item.url ?? "", headers: item.headers,
+            atomicityGroup: item.group, dependsOn: item.dependsOn, condition: item.condition)
+        do throws(BatchError) {
+            try note(item, position)
+            part.body = try item.bytes(at: position)
+        } catch {
+            part.problem = error
+        }
+        return part
+    }
+
+    /// Checks a request against those before it, and notes its id and its group.
+    private mutating func note(_ item: JSONBatchItem, _ position: JSONPosition) throws(BatchError) {
+        let isNewGroup = item.group != lastGroup
+        lastGroup = item.group
+        guard let id = item.id, item.method != nil, let url = item.url, !url.isEmpty else {
             throw .at(position, .malformedStartLine(item.url ?? ""), expected: "the members id, method and url")
         }
         guard !ids.contains(id), !groups.contains(id) else {
             throw .at(position, .duplicateID(id), expected: "each id once")
         }
-        for other in item.dependsOn where !ids.contains(other) && !groups.contains(other) {
+        // Others may depend on a request that cannot be read: they fail with it.
+        ids.insert(id)
+        for other in item.dependsOn where other == id || !ids.contains(other) && !groups.contains(other) {
             throw .at(position, .unknownDependency(other), expected: "the id of an earlier request or group")
         }
-        if let group = item.group, group != lastGroup {
-            guard !ids.contains(group) else {
-                throw .at(position, .duplicateID(group), expected: "each id once")
-            }
-            guard groups.insert(group).inserted else {
-                throw .at(position, .scatteredGroup(group), expected: "the requests of a group side by side")
-            }
+        guard let group = item.group, isNewGroup else { return }
+        guard !ids.contains(group) else {
+            throw .at(position, .duplicateID(group), expected: "each id once")
         }
-        lastGroup = item.group
-        ids.insert(id)
-        return BatchRequestPart(
-            id: id, method: method.uppercased(), url: url, headers: item.headers,
-            body: try item.bytes(at: position), atomicityGroup: item.group, dependsOn: item.dependsOn,
-            condition: item.condition)
+        guard groups.insert(group).inserted else {
+            throw .at(position, .scatteredGroup(group), expected: "the requests of a group side by side")
+        }
     }
 
     /// All requests of a whole batch.
@@ -97,7 +116,10 @@ public struct BatchRequestReader: Sendable {
         append(bytes)
         finish()
         var parts: [BatchRequestPart] = []
-        while let part = try next() { parts.append(part) }
+        while let part = try next() {
+            if let problem = part.problem { throw problem }
+            parts.append(part)
+        }
         return parts
     }
 }

@@ -17,6 +17,8 @@ struct MultipartReader: Sendable {
         var headers: [BatchHeader]
         var body: [UInt8]
         var group: String?
+        /// The reason why a request cannot be read.
+        var problem: BatchError?
     }
 
     private enum Phase {
@@ -66,6 +68,8 @@ struct MultipartReader: Sendable {
     private var mark = (index: 0, line: 1)
     private var isComplete = false
     private var partHeaders: [BatchHeader] = []
+    /// The reason why the request in this part cannot be read.
+    private var partProblem: BatchError?
     private var count = 0
     private var groups = DistinctNames()
 
@@ -139,13 +143,11 @@ struct MultipartReader: Sendable {
             if let isLast { try beginPart(next, isLast) }
         case .headers:
             if let isLast {
-                partHeaders = try readHeaders(partStart, beforeLineEnd(line.lowerBound, partStart)).headers
-                try checkPart()
+                try beginMessage(beforeLineEnd(line.lowerBound, partStart))
                 return try finishPart(line.lowerBound, line.lowerBound, next, isLast)
             }
             guard line.isEmpty else { return nil }
-            partHeaders = try readHeaders(partStart, line.lowerBound).headers
-            try checkPart()
+            try beginMessage(line.lowerBound)
             // A change set goes on with its own preamble.
             if phase == .headers {
                 messageStart = next
@@ -204,6 +206,19 @@ struct MultipartReader: Sendable {
         phase = .afterChangeSet
     }
 
+    /// Reads the header fields of a part. A request with wrong ones is refused alone.
+    private mutating func beginMessage(_ end: Int) throws(BatchError) {
+        partHeaders = []
+        partProblem = nil
+        do throws(BatchError) {
+            partHeaders = try readHeaders(partStart, end).headers
+            try checkPart()
+        } catch {
+            guard isRequest, error.isOfOneRequest else { throw error }
+            partProblem = error
+        }
+    }
+
     /// Looks at the header fields of a part: it may be a change set.
     private mutating func checkPart() throws(BatchError) {
         let contentType = partHeaders.value(of: "Content-Type")
@@ -225,6 +240,9 @@ struct MultipartReader: Sendable {
             phase = .preamble
             return
         }
+        guard count < BatchLimits.maxParts else {
+            throw error(.tooManyParts, at: partStart, expected: "at most \(BatchLimits.maxParts) parts")
+        }
         guard type == "application/http" else {
             throw error(
                 .unexpectedContentType(contentType), at: partStart, expected: "application/http or multipart/mixed")
@@ -233,9 +251,6 @@ struct MultipartReader: Sendable {
             !["binary", "8bit", "7bit"].contains(encoding.lowercased())
         {
             throw error(.unsupportedEncoding(encoding), at: partStart, expected: "binary")
-        }
-        guard count < BatchLimits.maxParts else {
-            throw error(.tooManyParts, at: partStart, expected: "at most \(BatchLimits.maxParts) parts")
         }
     }
 
@@ -246,18 +261,38 @@ struct MultipartReader: Sendable {
             // The header fields of a change set with nothing behind them.
             throw error(.noPart(boundary: open.boundary), at: start, expected: "the line --\(open.boundary)")
         }
-        let message = try readMessage(start, max(start, end))
+        var message = try message(start, max(start, end))
         count += 1
         if changeSet != nil {
             changeSet?.count += 1
             if let id = message.id, changeSet?.ids.insert(id).inserted == false {
-                throw BatchError(
+                let problem = BatchError(
                     reason: .duplicateID(id), offset: message.startLine.offset, line: message.startLine.number,
                     expected: "each content id once in a change set")
+                guard isRequest else { throw problem }
+                message.problem = problem
             }
         }
         try beginPart(next, isLast)
         return message
+    }
+
+    /// Reads a message; a request that cannot be read comes out with its problem.
+    private func message(_ start: Int, _ end: Int) throws(BatchError) -> Message {
+        let id = partHeaders.value(of: "Content-ID")
+        let place = position(of: start)
+        let nothing = Line(text: "", offset: place.offset, number: place.line)
+        var problem = partProblem
+        if problem == nil {
+            do throws(BatchError) {
+                return try readMessage(start, end)
+            } catch {
+                guard isRequest, error.isOfOneRequest else { throw error }
+                problem = error
+            }
+        }
+        return Message(
+            id: id, startLine: nothing, headers: [], body: [], group: changeSet?.group, problem: problem)
     }
 
     private func readMessage(_ start: Int, _ end: Int) throws(BatchError) -> Message {

@@ -55,12 +55,16 @@ public struct CollectionPayloadWriter: Sendable {
     }
 
     /// Writes an entity, new or changed, or removed where it says so.
-    public mutating func entity(_ entity: Entity) {
+    ///
+    /// - Parameters:
+    ///   - entity: the entity.
+    ///   - context: its own context URL, if it differs from that of the collection.
+    public mutating func entity(_ entity: Entity, context: String? = nil) {
         if let reason = entity.control.removedReason, let id = entity.control.id, writer.version < .v401 {
             // 4.0 has an object of its own for it, which knows the id alone.
             return removed(id: id, reason: reason, set: set)
         }
-        writer.write(entity, declared: type, to: &json)
+        writer.write(entity, declared: type, context: context, to: &json)
     }
 
     /// Writes that an entity left the result (OData JSON Format 4.01, 15.3).
@@ -96,7 +100,15 @@ public struct CollectionPayloadWriter: Sendable {
     }
 
     /// Writes that a link was added or deleted (15.4 and 15.5).
-    public mutating func link(_ link: DeltaLink, isDeleted: Bool, set: String) {
+    ///
+    /// - Parameters:
+    ///   - link: the link.
+    ///   - isDeleted: whether it was deleted.
+    ///   - set: the entity set of its source, which the context URL names.
+    ///   - annotations: the annotations of the item, by their qualified terms.
+    public mutating func link(
+        _ link: DeltaLink, isDeleted: Bool, set: String, annotations: [String: ODataValue] = [:]
+    ) {
         json.beginObject()
         json.key(writer.control("context"))
         json.string("$metadata#\(set)/\(isDeleted ? "$deletedLink" : "$link")")
@@ -107,6 +119,10 @@ public struct CollectionPayloadWriter: Sendable {
         if let target = link.target {
             json.key("target")
             json.string(target)
+        }
+        for (term, value) in annotations.sorted(by: { $0.key < $1.key }) where writer.metadata != .none {
+            json.key("@\(term)")
+            writer.writeValue(value, type: nil, to: &json)
         }
         json.endObject()
     }

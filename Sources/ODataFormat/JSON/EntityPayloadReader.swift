@@ -32,6 +32,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     public let model: EntityDataModel
     /// What is made of undeclared properties.
     public let strictness: Strictness
+    /// Services are strict about numbers.
+    public var wantsNumbers: Bool { strictness == .strict }
 
     /// Makes a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
@@ -98,7 +100,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         while true {
             let shape = instance.entity.shape
             if try scanner.readProperties(
-                of: shape, into: &instance.entity.values, next: &next, stopsAtUnreadable: isForgiving)
+                of: shape, into: &instance.entity.values, next: &next, wantsNumbers: wantsNumbers,
+                stopsAtUnreadable: isForgiving)
             {
                 break
             }

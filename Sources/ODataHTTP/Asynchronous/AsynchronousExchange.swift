@@ -126,7 +126,8 @@ struct AsynchronousExchange {
     private func finished(_ answer: StatusMonitors.Answer, _ message: HTTPRequest) -> (HTTPResponse, ByteStream) {
         var response = answer.head
         var body = answer.body
-        if wantsMessage(message.headerFields) {
+        let version = version(of: answer, for: message.headerFields)
+        if wantsMessage(message.headerFields, in: version) {
             body = Self.message(answer)
             response = HTTPResponse(status: .ok)
             response.headerFields[.odataVersion] = version.rawValue
@@ -138,9 +139,16 @@ struct AsynchronousExchange {
         return (response, ByteStream(body))
     }
 
-    /// Whether the answer comes as a message within the message: for who asks for it, and for clients of 4.0, which
+    /// The version in which a monitor answers: that of its request or, if the request names none, that of the request which
+    /// began the work (OData Protocol 4.01, 11.6).
+    private func version(of answer: StatusMonitors.Answer, for fields: HTTPFields) -> ODataVersion {
+        guard fields[.odataMaxVersion] == nil, fields[.odataVersion] == nil else { return version }
+        return answer.head.headerFields[.odataVersion].flatMap { ODataVersion(rawValue: $0) } ?? version
+    }
+
+    /// Whether the answer comes as a message within the message: for clients that ask for it, and for clients of 4.0, which
     /// know no other form (OData Protocol 4.0, 11.6).
-    private func wantsMessage(_ fields: HTTPFields) -> Bool {
+    private func wantsMessage(_ fields: HTTPFields, in version: ODataVersion) -> Bool {
         let accept = fields[values: .accept].joined(separator: ",")
         let ranges = MediaType.list(accept) ?? []
         if ranges.contains(where: { $0.type == "application" && $0.subtype == "http" }) { return true }

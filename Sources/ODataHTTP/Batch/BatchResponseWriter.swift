@@ -114,7 +114,7 @@ struct BatchResponseWriter {
         }
         if bytes.isEmpty { head.headerFields[.contentType] = nil }
         return BatchResponsePart(
-            id: part?.hasOwnID == true || batch.answersAsJSON ? result.id : nil, status: head.status.code,
+            id: part?.ownID ?? (batch.answersAsJSON ? result.id : nil), status: head.status.code,
             headers: head.headerFields.map { BatchHeader($0.name.rawName, $0.value) }, body: bytes,
             atomicityGroup: answer.standsForGroup ? nil : part?.atomicityGroup)
     }

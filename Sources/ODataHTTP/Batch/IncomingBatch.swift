@@ -6,9 +6,10 @@ import ODataService
 
 /// One request of a batch that a service got, readable or not.
 struct IncomingPart: Sendable {
+    /// Identifies the request within the batch.
     var id: String
-    /// Whether the client named the request; only then does the answer carry the id.
-    var hasOwnID: Bool
+    /// The id that the client gave the request, which the answer carries.
+    var ownID: String?
     var atomicityGroup: String?
     var dependsOn: [String]
     /// What must hold of earlier answers instead of their success.
@@ -38,17 +39,21 @@ struct IncomingBatch {
         var incoming: [IncomingPart] = []
         var references: [String: IncomingRequest] = [:]
         for (position, var part) in parts.enumerated() {
-            let id = part.id ?? "part-\(position + 1)"
+            // An id that is taken stands for the request that had it first.
+            let isRepeated = if case .duplicateID? = part.problem?.reason { true } else { false }
+            let id = isRepeated ? nil : part.id
+            let name = id ?? "part-\(position + 1)"
             let values: [String: BatchValueReference]
             (part.url, values) = BatchValueReference.replaced(in: part.url, ids: references.keys)
             var result: Result<IncomingRequest, ODataError>
             var condition: BatchCondition?
             do {
+                if let problem = part.problem { throw ODataError(batch: problem) }
                 condition = try part.condition.map { text throws(ODataError) in try self.condition(text) }
                 let request = try await decoder.decode(
                     message(part), ByteStream(part.body), references: references)
                 result = .success(request)
-                references[id] = request
+                references[name] = request
                 if case .batch = request.bound.resource.target {
                     result = .failure(
                         ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch."))
@@ -58,7 +63,7 @@ struct IncomingBatch {
             }
             incoming.append(
                 IncomingPart(
-                    id: id, hasOwnID: part.id != nil, atomicityGroup: part.atomicityGroup, dependsOn: part.dependsOn,
+                    id: name, ownID: part.id, atomicityGroup: part.atomicityGroup, dependsOn: part.dependsOn,
                     condition: condition, values: values, result: result))
         }
         return incoming
@@ -99,7 +104,7 @@ struct IncomingBatch {
             while let part = try reader.next() { parts.append(part) }
             return parts
         } catch let error as BatchError {
-            throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
+            throw ODataError(batch: error)
         }
     }
 
@@ -209,5 +214,12 @@ struct BatchReference {
             if let value = try? ODataValue(lexical: sample, type: primitive) { return value }
         }
         return primitive == .guid ? .guid(ODataGuid(high: 0, low: 0)) : .string("")
+    }
+}
+
+extension ODataError {
+    /// The refusal of a batch, or of a request within one, that cannot be read: 400 with the place.
+    init(batch error: BatchError) {
+        self.init(status: 400, code: "InvalidBatch", message: error.description)
     }
 }

@@ -31,17 +31,24 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    func page(_ page: EntityPage, shape: Shape, context: String?, set: String) -> [UInt8] {
+    /// A collection or a delta.
+    ///
+    /// - Parameter own: the context URL of a single entity, if it differs from that of the page.
+    func page(
+        _ page: EntityPage, shape: Shape, context: String?, set: String, own: ((Entity) -> String?)? = nil
+    ) -> [UInt8] {
         var writer = CollectionPayloadWriter(entities, type: shape.name)
         writer.begin(context: context, count: page.count)
-        for entity in page.entities { writer.entity(entity) }
-        for removed in page.removed {
-            writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set, etag: removed.etag)
-        }
-        for link in page.links {
-            writer.link(
-                DeltaLink(source: link.source, relationship: link.relationship, target: link.target),
-                isDeleted: link.isDeleted, set: set)
+        for item in page.items {
+            switch item {
+            case .entity(let entity): writer.entity(entity, context: own?(entity))
+            case .removed(let removed):
+                writer.removed(id: removed.id, reason: removed.reason.rawValue, set: set, etag: removed.etag)
+            case .link(let link):
+                writer.link(
+                    DeltaLink(source: link.source, relationship: link.relationship, target: link.target),
+                    isDeleted: link.isDeleted, set: set, annotations: link.annotations)
+            }
         }
         writer.end(nextLink: page.nextLink, deltaLink: page.deltaLink)
         return writer.json.bytes
@@ -67,9 +74,12 @@ struct PayloadWriter {
     }
 
     /// References to entities (OData JSON Format 4.01, 14).
-    func references(_ ids: [String], isCollection: Bool, context: String?) -> [UInt8] {
+    func references(
+        _ ids: [String], isCollection: Bool, context: String?, count: Int64? = nil, nextLink: String? = nil
+    ) -> [UInt8] {
         var json = JSONWriter()
-        ReferencePayload(ids: ids, isCollection: isCollection, context: context).write(using: entities, to: &json)
+        ReferencePayload(ids: ids, isCollection: isCollection, context: context, count: count, nextLink: nextLink)
+            .write(using: entities, to: &json)
         return json.bytes
     }
 

@@ -64,12 +64,20 @@ struct RequestBodyDecoder {
     }
 
     private func json(_ body: ByteStream) async throws -> [UInt8] {
-        // What has no body needs no media type either: the body is what is missing.
-        if fields[.contentType] != nil || body.length.map({ $0 > 0 }) ?? false { try requireJSON() }
-        let bytes = try await body.collect(limit: decoder.maxBodySize)
-        guard !bytes.isEmpty else {
+        // Without a body the media type does not matter: the body is missing.
+        if fields[.contentType] != nil { try requireJSON() }
+        guard let bytes = try await optionalJSON(body) else {
             throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
         }
+        return bytes
+    }
+
+    /// The bytes of a body of JSON; `nil` for an empty body, whatever its media type.
+    private func optionalJSON(_ body: ByteStream) async throws -> [UInt8]? {
+        // A body that is known to have bytes is refused before they are read.
+        if body.length.map({ $0 > 0 }) ?? false { try requireJSON() }
+        let bytes = try await body.collect(limit: decoder.maxBodySize)
+        guard !bytes.isEmpty else { return nil }
         try requireJSON()
         return bytes
     }
@@ -103,7 +111,7 @@ struct RequestBodyDecoder {
         do {
             while let element = try reader.next() {
                 switch element {
-                case .entity(let entity): page.entities.append(entity)
+                case .entity(let entity): page.append(.entity(entity))
                 case .removed(let id, let entity, let reason):
                     guard method == .update else {
                         throw ODataError(
@@ -114,12 +122,14 @@ struct RequestBodyDecoder {
                         throw ODataError(
                             status: 400, code: "InvalidBody", message: "What is removed needs an id or its key.")
                     }
-                    page.removed.append(
-                        RemovedEntity(
-                            id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted,
-                            etag: entity?.control.etag))
-                case .link(let link): page.links.append(try changed(link, isDeleted: false))
-                case .deletedLink(let link): page.links.append(try changed(link, isDeleted: true))
+                    page.append(
+                        .removed(
+                            RemovedEntity(
+                                id: id ?? "", key: entity?.key,
+                                reason: RemovedEntity.Reason(rawValue: reason) ?? .deleted,
+                                etag: entity?.control.etag)))
+                case .link(let link): page.append(.link(try changed(link, isDeleted: false)))
+                case .deletedLink(let link): page.append(.link(try changed(link, isDeleted: true)))
                 case .finished: isWhole = true
                 }
             }
@@ -198,13 +208,8 @@ struct RequestBodyDecoder {
     }
 
     private func parameters(of operation: Operation, _ body: ByteStream) async throws -> RequestBody {
-        // An action without parameters may come without a body and without a Content-Type (11.5.5.1).
-        if fields[.contentType] == nil {
-            let bytes = try await body.collect(limit: decoder.maxBodySize)
-            guard bytes.isEmpty else { throw unsupported("Content-Type is missing") }
-            return .parameters(try checked([:], operation))
-        }
-        let bytes = try await json(body)
+        // An action without parameters needs no body, and an empty body needs no media type (11.5.5.1).
+        guard let bytes = try await optionalJSON(body) else { return .parameters(try checked([:], operation)) }
         do {
             return .parameters(
                 try checked(

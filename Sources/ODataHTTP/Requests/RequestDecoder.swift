@@ -318,7 +318,11 @@ public struct RequestDecoder: Sendable {
             throw ODataError(
                 status: 412, code: "PreconditionFailed", message: "A collection has no entity tag that could match.",
                 target: "If-Match")
-        default: break
+        default:
+            guard let ifMatch = request.ifMatch, ifMatch != "*", resource.callsWithoutEntity else { return }
+            throw ODataError(
+                status: 412, code: "PreconditionFailed",
+                message: "The operation is bound to no single entity whose entity tag could match.", target: "If-Match")
         }
     }
 
@@ -360,5 +364,15 @@ public struct RequestDecoder: Sendable {
         case (_, .representation), (.create, _): false
         default: true
         }
+    }
+}
+
+extension BoundResource {
+    /// Whether an operation is called that is bound to nothing or to a collection.
+    fileprivate var callsWithoutEntity: Bool {
+        for case .operation(let operation, _) in steps {
+            return !operation.isBound || operation.parameters.first?.type.isCollection == true
+        }
+        return false
     }
 }

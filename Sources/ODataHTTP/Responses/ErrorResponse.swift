@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTPTypes
 import ODataModel
 import ODataQuery
@@ -40,6 +41,9 @@ struct RefusalWriter {
             ODataError(status: 503, code: "Cancelled", message: "The request was given up.", retryAfter: 1)
         case is TransportError, is InvalidResponseError:
             ODataError(status: 502, code: "BadGateway", message: "The service behind this one cannot be reached.")
+        case let error as any CodedError where error.failureKind == .connection:
+            // A store without a connection cannot ask its service, which is no fault within.
+            ODataError(status: 503, code: "NotConnected", message: "\(error)")
         default: .internalError
         }
     }

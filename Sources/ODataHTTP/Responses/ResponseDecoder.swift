@@ -152,7 +152,8 @@ public struct ResponseDecoder: Sendable {
             case .value(let type): return .value(try reader.value(bytes, type: type).value, type)
             case .references:
                 let payload = try reader.references(bytes)
-                return .references(payload.ids, isCollection: payload.isCollection)
+                return .references(
+                    payload.ids, isCollection: payload.isCollection, count: payload.count, nextLink: payload.nextLink)
             case .serviceDocument: return .serviceDocument
             case .stream, nil: throw invalid(.unknownContext(nil), status, request)
             }

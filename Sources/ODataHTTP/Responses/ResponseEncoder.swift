@@ -33,7 +33,7 @@ public struct ResponseEncoder: Sendable {
             response.body = .raw(ByteStream(document.bytes), contentType: document.contentType)
         }
         if incoming.request.method == .read {
-            response = RequestedContent(incoming.request).apply(to: try unchanged(response, incoming.request))
+            response = RequestedContent(incoming.request).apply(to: try unchanged(response, incoming))
         }
         var message = HTTPResponse(status: .init(code: response.status))
         message.headerFields = fields(of: response, incoming)
@@ -57,13 +57,16 @@ public struct ResponseEncoder: Sendable {
     ///
     /// - Throws: 412 where the client wants to see another state than the present one (OData Protocol 4.01, 8.2.4).
     private func unchanged(
-        _ response: ODataResponse, _ request: ODataRequest
+        _ response: ODataResponse, _ incoming: IncomingRequest
     ) throws(ODataError) -> ODataResponse {
+        let request = incoming.request
         guard response.status == 200 else { return response }
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
         guard let etag else { return response }
-        guard Conditions.allowRead(request.ifMatch, of: etag) else {
+        // The condition of a function is about the entity that it is bound to, which the provider knows (11.5.4.1).
+        let isResult = incoming.bound.resource.steps.contains { if case .operation = $0 { true } else { false } }
+        guard isResult || Conditions.allowRead(request.ifMatch, of: etag) else {
             throw .preconditionFailed(request.url.urlEncoded())
         }
         guard request.alreadyHas(etag) else { return response }
@@ -80,7 +83,8 @@ public struct ResponseEncoder: Sendable {
         fields[.odataVersion] = format.version.rawValue
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
-        if let etag { fields[.eTag] = etag }
+        let isBare = if case .none = response.body { true } else { false }
+        if let etag, response.isETagForeseeable || !isBare { fields[.eTag] = etag }
         if let location = response.location { fields[.location] = absolute(location, format) }
         if let id = response.entityID ?? createdID(response, incoming) {
             fields[.odataEntityID] = absolute(id, format)
@@ -161,9 +165,10 @@ public struct ResponseEncoder: Sendable {
             return Body(writer.value(value, type: type, context: context), incoming.contentType)
         case .count(let count): return Body(Array(String(count).utf8), text("text/plain", incoming))
         case .raw(let stream, let contentType): return Body(stream, contentType)
-        case .references(let ids, let isCollection):
+        case .references(let ids, let isCollection, let count, let nextLink):
             if !isCollection, ids.isEmpty { return nil }
-            let bytes = writer.references(ids, isCollection: isCollection, context: context(incoming))
+            let bytes = writer.references(
+                ids, isCollection: isCollection, context: context(incoming), count: count, nextLink: nextLink)
             return Body(bytes, incoming.contentType)
         case .metadata(let model):
             let document = metadataDocument(model, incoming)
@@ -221,8 +226,20 @@ public struct ResponseEncoder: Sendable {
             throw ODataError(
                 status: 500, code: "InternalError", message: "A collection is no answer to this request.")
         }
-        let isDelta = !page.removed.isEmpty || incoming.request.url.options.deltaToken != nil
-        return writer.page(page, shape: shape, context: context(incoming, isDelta: isDelta), set: setName)
+        // The answer to a change of a collection is a delta as the request is one (OData Protocol 4.01, 11.4.12).
+        var isDelta = !page.removed.isEmpty || incoming.request.url.options.deltaToken != nil
+        if case .delta = incoming.request.body, incoming.request.method == .update { isDelta = true }
+        let context = context(incoming, isDelta: isDelta)
+        guard case .all = incoming.bound.resource.target, writer.format.metadata != .none else {
+            return writer.page(page, shape: shape, context: context, set: setName)
+        }
+        // Each entity says which set or singleton it is of (OData Protocol 4.01, 10.19).
+        return writer.page(page, shape: shape, context: context, set: setName) { entity in
+            let url = incoming.resolved.url
+            let own = PayloadContext(
+                ofMember: entity, for: url, bound: incoming.bound, model: model, version: incoming.format.version)
+            return own.map { incoming.format.serviceRoot + $0.text }
+        }
     }
 
     private func declaredType(_ incoming: IncomingRequest) -> QualifiedName? {

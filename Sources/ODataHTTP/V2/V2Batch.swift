@@ -19,11 +19,14 @@ struct V2Batch {
                 status: 415, code: "UnsupportedMediaType", message: "A batch is multipart/mixed.",
                 target: "Content-Type")
         }
-        let read: [BatchRequestPart]
+        var read: [BatchRequestPart] = []
         do throws(BatchError) {
-            read = try MultipartBatch.readRequest(bytes, boundary: MultipartBatch.boundary(contentType: contentType))
+            var reader = try BatchRequestReader(contentType: contentType)
+            reader.append(bytes)
+            reader.finish()
+            while let part = try reader.next() { read.append(part) }
         } catch {
-            throw ODataError(status: 400, code: "InvalidBatch", message: error.description)
+            throw ODataError(batch: error)
         }
         var parts: [V2Request.Part] = []
         var changeSet: String?
@@ -34,6 +37,7 @@ struct V2Batch {
             changeSet = part.atomicityGroup
             var result: Result<V2Request, ODataError>
             do {
+                if let problem = part.problem { throw ODataError(batch: problem) }
                 let request = try await decoder.decode(
                     message(part), ByteStream(part.body), references: references)
                 result = .success(request)

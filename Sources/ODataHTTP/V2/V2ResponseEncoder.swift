@@ -86,7 +86,7 @@ struct V2ResponseEncoder {
             return data(encoder.value(ValuePayload(visible), named: name(request), type: visibleType(type, request)))
         case .count(let count): return (ByteStream(Array(String(count).utf8)), "text/plain")
         case .raw(let stream, let contentType), .encoded(let stream, let contentType): return (stream, contentType)
-        case .references(let ids, let isCollection):
+        case .references(let ids, let isCollection, _, _):
             if !isCollection, ids.isEmpty { return nil }
             let links = ids.map { addresses.link($0) }
             return data(encoder.references(ReferencePayload(ids: links, isCollection: isCollection)))

@@ -88,6 +88,14 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether JSON has finite values as numbers, whatever `IEEE754Compatible` says (OData JSON Format 4.01, 7.1).
+    var isJSONNumber: Bool {
+        switch self {
+        case .byte, .sbyte, .int16, .int32, .single, .double: true
+        default: false
+        }
+    }
+
     /// Whether values are geographic or geometric.
     public var isGeo: Bool { geoFamily != nil }
 

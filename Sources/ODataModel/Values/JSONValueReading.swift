@@ -3,6 +3,8 @@
 public protocol JSONValueReading {
     /// The model that names are looked up in.
     var model: EntityDataModel { get }
+    /// Whether numbers must be JSON numbers, as services ask for; 64-bit integers and decimals may be strings either way.
+    var wantsNumbers: Bool { get }
 
     /// Whether a value that cannot be read costs its property alone, and other forms of values are taken that can mean one
     /// value only; `false` unless the reader says otherwise.
@@ -28,6 +30,9 @@ package enum PropertyReading {
 }
 
 extension JSONValueReading {
+    /// Clients take numbers as strings too.
+    public var wantsNumbers: Bool { false }
+
     /// Refuses what cannot be read.
     public var isForgiving: Bool { false }
 
@@ -87,14 +92,16 @@ extension JSONValueReading {
 
     /// Reads the value that comes next.
     ///
-    /// Numbers are accepted as strings and 64-bit integers and decimals as either, so that payloads with
-    /// and without `IEEE754Compatible=true` read alike.
+    /// Numbers are accepted as strings unless ``wantsNumbers``, and 64-bit integers and decimals as either, so that payloads
+    /// with and without `IEEE754Compatible=true` read alike.
     /// - Throws: ``JSONError`` with the place, the property path and what was expected.
     public func readValue(_ scanner: inout JSONScanner, type: TypeReference) throws(JSONError) -> ODataValue {
         if try scanner.takeNull() { return .null }
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
-            return isForgiving ? try scanner.readAnyForm(of: primitive) : try scanner.readPrimitive(primitive)
+            return isForgiving
+                ? try scanner.readAnyForm(of: primitive)
+                : try scanner.readPrimitive(primitive, wantsNumbers: wantsNumbers)
         case .enumeration(let name): return try readEnumeration(&scanner, name)
         case .complex(let name), .entity(let name):
             guard try scanner.peekKind() == .object else { throw scanner.unexpected("an object of \(type)") }
@@ -206,7 +213,15 @@ extension JSONScanner {
     }
 
     /// Takes a value of a primitive type, null excluded (OData JSON Format 4.01, 7.1).
-    public mutating func readPrimitive(_ type: PrimitiveType) throws(JSONError) -> ODataValue {
+    ///
+    /// - Parameters:
+    ///   - type: the type.
+    ///   - wantsNumbers: whether a number must not stand in a string. `INF`, `-INF` and `NaN` always do, and 64-bit integers
+    ///     and decimals may.
+    /// - Throws: ``JSONError`` with the place and what was expected.
+    public mutating func readPrimitive(
+        _ type: PrimitiveType, wantsNumbers: Bool = false
+    ) throws(JSONError) -> ODataValue {
         let kind = try peekKind()
         let start = offset
         switch (kind, type) {
@@ -214,6 +229,11 @@ extension JSONScanner {
         case (.string, .boolean): break
         case (.string, _):
             let view = try readStringView()
+            if wantsNumbers, type.isJSONNumber, !["INF", "-INF", "NaN"].contains(view.string) {
+                throw error(
+                    .invalidValue(String(view.string.prefix(80))), at: start,
+                    expected: "a JSON number, not a string: \(type.lexicalDescription)")
+            }
             if let value = view.withUTF8({ ODataValue(lexical: $0, type: type) }) { return value }
             if type == .dateTimeOffset, let value = view.withUTF8({ ODataDateTimeOffset(withoutOffset: $0) }) {
                 return .dateTimeOffset(value)

@@ -132,6 +132,9 @@ extension BindingSession {
             (state.type, state.shape, state.source) = (.entity(shape.name), shape, singleton.name)
             return state
         }
+        if !model.operationImports(name.text).isEmpty {
+            throw unsupported("The operation \(name) after $root", at: name.offset)
+        }
         let names = model.container.entitySets.map(\.name) + model.container.singletons.map(\.name)
         throw QueryError(
             .unknownName, "The service has no entity set or singleton \(name).", offset: name.offset,

@@ -139,10 +139,8 @@ extension BindingSession {
             if case .entity = expression.type.element {
                 throw typeError("An entity cannot be computed.", at: item.expression.offset)
             }
-            let shape = scope.current.shape
-            guard shape?.ordinal(of: name) == nil, shape?.navigationOrdinal(of: name) == nil,
-                scope.computed[name] == nil
-            else {
+            try requireFree(item.name, in: scope)
+            guard scope.computed[name] == nil else {
                 throw typeError("\(name) is the name of a property already.", at: item.name.offset)
             }
             scope.computed[name] = expression.type
@@ -236,7 +234,14 @@ extension BindingSession {
         _ options: QueryOptions, of property: Property, at offset: Int?
     ) throws(QueryError) -> BoundQuery {
         guard property.type.isCollection else {
-            throw typeError("\(property.name) is no collection, so that $select alone can be nested in it.", at: offset)
+            var rest = options
+            rest.compute = []
+            guard rest.isEmpty else {
+                throw typeError(
+                    "\(property.name) is no collection, so that $select and $compute alone can be nested in it.",
+                    at: offset)
+            }
+            throw unsupported("$compute nested in $select", at: offset)
         }
         return try nested(at: offset) { () throws(QueryError) in
             try query(overMembersOf: property.type.element, options)

@@ -14,6 +14,9 @@ struct Scope {
     var variables: [String: (variable: RangeVariable, source: String?)] = [:]
     /// What `$compute` has named.
     var computed: [String: TypeReference] = [:]
+    /// The type that `$apply` begins with: no alias may have the name of one of its properties, even if they have been
+    /// aggregated away (OData Data Aggregation 4.0, 3.1.1).
+    var input: Shape?
     /// The nodes that the `rolluprecursive` around group by, with the set they are of.
     var rollupNodes: [(variable: RangeVariable, source: String?)] = []
 
@@ -22,6 +25,7 @@ struct Scope {
         let type: TypeReference = shape.kind == .entity ? .entity(shape.name) : .complex(shape.name)
         current = RangeVariable(name: "$it", identifier: 0, shape: shape, type: type)
         it = current
+        input = shape
         self.source = source
         itSource = source
     }
@@ -111,7 +115,13 @@ final class BindingSession {
     }
 
     /// The shape with a name: of the model, or made by a transformation.
-    func shape(_ name: QualifiedName) -> Shape? { model.shape(name) ?? dynamicShapes[name] }
+    func shape(_ name: QualifiedName) -> Shape? { model.shape(name) ?? dynamicShapes[name] ?? Self.abstract[name] }
+
+    /// The abstract entity type, which navigation properties may lead to: an entity of any type (OData CSDL 4.01, 4.5).
+    private static let abstract: [QualifiedName: Shape] = {
+        let name = QualifiedName("Edm", "EntityType")
+        return [name: Shape(dynamic: name, properties: [])]
+    }()
 
     /// The name under which a navigation property can lead to a shape that the model may not have.
     func targetName(for shape: Shape) -> QualifiedName {

@@ -129,7 +129,10 @@ extension ResourceBinder {
     ) throws(QueryError) -> BoundQuery? {
         try refuseID(target)
         switch target {
-        case .entities(let shape, let set), .references(_, let shape, let set, isCollection: true):
+        case .entities(let shape, let set):
+            return try session.query(options, shape: shape, source: source, set: set)
+        case .references(_, let shape, let set, isCollection: true):
+            try refuse(shaping(options), "references")
             return try session.query(options, shape: shape, source: source, set: set)
         case .count(let shape, let set):
             // A delta link has the options of its query, and may get `/$count` (OData Protocol 4.01, 11.3.2).
@@ -137,8 +140,12 @@ extension ResourceBinder {
                 try refuse([("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty)], "a count")
             }
             return try session.query(options, shape: shape, source: source, set: set)
-        case .entity(let shape, let set), .references(_, let shape, let set, isCollection: false):
+        case .entity(let shape, let set):
             try refuseCollectionOptions(options, "a single entity")
+            return try session.query(options, shape: shape, source: source, set: set)
+        case .references(_, let shape, let set, isCollection: false):
+            try refuse(shaping(options), "a reference")
+            try refuseCollectionOptions(options, "a reference")
             return try session.query(options, shape: shape, source: source, set: set)
         case .property(let property, _):
             if let shape = session.shape(of: property.type.element) {
@@ -167,11 +174,10 @@ extension ResourceBinder {
         case .all:
             if case .cast(let shape)? = steps.last {
                 // Entities of one type have properties; an order over several sets is not offered.
-                try refuseCollectionOptions(
-                    options, "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
+                try requireSupported(options, by: "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
-            try refuseCollectionOptions(options, "$all", except: ["$search", "$top", "$skip", "$count"])
+            try requireSupported(options, by: "$all", except: ["$search", "$top", "$skip", "$count"])
             let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
             return try session.query(options, shape: shape, source: nil, set: nil)
         case .service:
@@ -196,15 +202,37 @@ extension ResourceBinder {
         }
     }
 
-    private func refuseCollectionOptions(
-        _ options: QueryOptions, _ target: String, except allowed: [String] = []
+    private func refuseCollectionOptions(_ options: QueryOptions, _ target: String) throws(QueryError) {
+        try refuse(Self.collectionOptions(options), target)
+    }
+
+    /// Refuses options that are allowed on a resource and are not offered there.
+    ///
+    /// - Throws: ``QueryError`` with kind `unsupported`.
+    private func requireSupported(
+        _ options: QueryOptions, by target: String, except offered: [String]
     ) throws(QueryError) {
-        let given = [
+        for (name, isGiven) in Self.collectionOptions(options) where isGiven && !offered.contains(name) {
+            throw session.unsupported("\(name) on \(target)", at: nil)
+        }
+    }
+
+    /// The options that are for collections, and whether they are given.
+    private static func collectionOptions(_ options: QueryOptions) -> [(String, Bool)] {
+        [
             ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
             ("$search", options.search != nil), ("$top", options.top != nil), ("$skip", options.skip != nil),
             ("$count", options.count == true), ("$apply", !options.apply.isEmpty),
         ]
-        try refuse(given.filter { !allowed.contains($0.0) }, target)
+    }
+
+    /// The options that decide which properties an entity has, and whether they are given: a reference has none
+    /// (OData URL Conventions 4.01, 5.1).
+    private func shaping(_ options: QueryOptions) -> [(String, Bool)] {
+        [
+            ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),
+            ("$apply", !options.apply.isEmpty),
+        ]
     }
 
     /// Nothing can be selected, expanded or computed where there are no properties.

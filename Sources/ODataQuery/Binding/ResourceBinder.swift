@@ -253,7 +253,7 @@ struct ResourceBinder {
             return
         }
         if let next = shape.navigationProperty(name.text) {
-            guard let target = model.shape(next.target) else {
+            guard let target = session.shape(next.target) else {
                 throw QueryError(.unknownName, "The model has no type \(next.target).", offset: name.offset)
             }
             let leadsTo =
@@ -407,16 +407,8 @@ struct ResourceBinder {
     /// A key that leaves out what the path says already: the values that a referential constraint takes from the key
     /// of the entity before (OData URL Conventions 4.01, 4.3.4).
     private func completed(_ key: KeyPredicate, of shape: Shape) -> KeyPredicate {
-        guard case .navigation(let navigation, _, _)? = steps.last, steps.count > 1,
-            case .key(let owner) = steps[steps.count - 2], let partner = navigation.partner,
-            let constraints = shape.navigationProperty(partner)?.constraints
-        else { return key }
-        var given: [Expression.NamedArgument] = []
-        for constraint in constraints {
-            guard let part = shape.key.first(where: { $0.path == constraint.property }),
-                let value = owner[constraint.referencedProperty]
-            else { continue }
-            given.append(.init(name: Identifier(part.name), value: .literal(Literal(value))))
+        let given = impliedKey(of: shape).map {
+            Expression.NamedArgument(name: Identifier($0.name), value: .literal(Literal($0.value)))
         }
         guard !given.isEmpty else { return key }
         switch key {
@@ -430,17 +422,37 @@ struct ResourceBinder {
         }
     }
 
-    /// A key value as a path segment (4.3.6 *Key-as-Segment*); a compound key takes one segment for each part.
+    /// The key values that a referential constraint takes from the key of the entity before.
+    private func impliedKey(of shape: Shape) -> [EntityKey.Part] {
+        guard case .navigation(let navigation, _, _)? = steps.last, steps.count > 1,
+            case .key(let owner) = steps[steps.count - 2], let partner = navigation.partner,
+            let constraints = shape.navigationProperty(partner)?.constraints
+        else { return [] }
+        return constraints.compactMap { constraint in
+            guard let part = shape.key.first(where: { $0.path == constraint.property }),
+                let value = owner[constraint.referencedProperty]
+            else { return nil }
+            return EntityKey.Part(name: part.name, value: value)
+        }
+    }
+
+    /// A key value as a path segment (4.3.6 *Key-as-Segment*); a compound key takes one segment for each part that no
+    /// referential constraint implies.
     private mutating func keySegment(_ text: String, at offset: Int?) throws(QueryError) {
         guard case .entities(let shape, let set) = place, !shape.key.isEmpty else {
-            throw QueryError(.syntax, "\u{201C}\(text)\u{201D} cannot follow \(current).", offset: offset)
+            throw QueryError(
+                .syntax, "\u{201C}\(text)\u{201D} cannot follow \(current).", offset: offset,
+                suggestions: text.hasPrefix("$") ? nearest(to: text, among: PathSegment.systemNames) : [])
         }
-        let part = shape.key[pending.count]
-        pending.append(try session.keyValue(text, for: part, of: shape, at: offset))
-        guard pending.count == shape.key.count else { return }
-        let parts = zip(shape.key, pending).map { EntityKey.Part(name: $0.name, value: $1) }
+        var implied = impliedKey(of: shape)
+        // Some part must stand in the path.
+        if implied.count == shape.key.count { implied = [] }
+        let asked = shape.key.filter { part in !implied.contains { $0.name == part.name } }
+        pending.append(try session.keyValue(text, for: asked[pending.count], of: shape, at: offset))
+        guard pending.count == asked.count else { return }
+        let given = zip(asked, pending).map { EntityKey.Part(name: $0.name, value: $1) } + implied
         pending = []
-        steps.append(.key(EntityKey(parts)))
+        steps.append(.key(EntityKey(shape.key.compactMap { part in given.first { $0.name == part.name } })))
         place = .entity(shape, set: set)
     }
 

@@ -95,6 +95,32 @@ public indirect enum BoundTransformation: Hashable, Sendable {
     }
 }
 
+extension [BoundTransformation] {
+    /// The names of properties and navigation properties that some rows of the result lack: the rows of `concat`, and so of
+    /// `rollup`, differ in structure (OData Data Aggregation 4.0, 3.1.1).
+    public var partialNames: Set<String> { partialNames(after: []) }
+
+    private func partialNames(after before: Set<String>) -> Set<String> {
+        reduce(into: before) { partial, transformation in
+            switch transformation {
+            case .concat(let branches, let shape):
+                let own = branches.map { branch in
+                    (names: branch.last?.resultShape.names ?? shape.names, partial: branch.partialNames(after: partial))
+                }
+                partial = shape.names.filter { name in
+                    own.contains { !$0.names.contains(name) || $0.partial.contains(name) }
+                }
+            default: partial.formIntersection(transformation.resultShape.names)
+            }
+        }
+    }
+}
+
+extension Shape {
+    /// The names of properties and navigation properties.
+    fileprivate var names: Set<String> { Set(properties.map(\.name) + navigationProperties.map(\.name)) }
+}
+
 /// The transformations that keep the first rows by a rank (OData Data Aggregation 4.0, 3.4).
 public enum RankedMethod: String, Hashable, Sendable, CaseIterable {
     /// The given number of rows with the greatest values.

@@ -47,7 +47,7 @@ extension Evaluator {
             }
         }
         if let owner = item.owner { expanded = try once(for: owner, expanded) }
-        guard let expression = item.expression else { return .integer(Int64(expanded.count)) }
+        guard let expression = item.expression else { return Self.count(expanded.count) }
         if item.method == .countDistinct, case .path(let path) = expression {
             // Instances are counted by what they are known by.
             var seen: Set<GroupKey> = []
@@ -60,11 +60,14 @@ extension Evaluator {
                 }
                 seen.insert(key)
             }
-            return .integer(Int64(seen.count))
+            return Self.count(seen.count)
         }
         return try aggregate(
             expanded.map { try value(expression, in: $0) }, by: item.method, item.function)
     }
+
+    /// A number of instances, which is a decimal without fraction (OData Data Aggregation 4.0, 3.2.1.4).
+    private static func count(_ number: Int) -> ODataValue { .decimal(ODataDecimal(Int64(number))) }
 
     /// The environments that lead to an entity, the first one for each (3.2.1.1).
     private func once(for owner: BoundPath, _ environments: [Environment]) throws -> [Environment] {
@@ -82,8 +85,8 @@ extension Evaluator {
     ) throws -> ODataValue {
         let known = values.filter { !$0.isNull }
         switch method {
-        case .count: return .integer(Int64(values.count))
-        case .countDistinct: return .integer(Int64(Set(known.map { GroupKey([$0]) }).count))
+        case .count: return Self.count(values.count)
+        case .countDistinct: return Self.count(Set(known.map { GroupKey([$0]) }).count)
         case .min:
             return known.dropFirst().reduce(known.first) { best, next in
                 best.map { ValueOrder.precedes(next, $0) } == true ? next : best

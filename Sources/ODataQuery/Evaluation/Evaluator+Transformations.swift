@@ -127,8 +127,8 @@ extension Evaluator {
         let sorted = try sorted(rows, by: [order]) { outer.with($0) }
         let limit = try value(amount, in: outer)
         if method == .topCount || method == .bottomCount {
-            guard case .integer(let count) = limit, count >= 0 else {
-                throw EvaluationError.type("The amount of \(method.rawValue)", expected: "a whole number, 0 or more")
+            guard case .integer(let count) = limit, count > 0 else {
+                throw EvaluationError.type("The amount of \(method.rawValue)", expected: "a positive whole number")
             }
             return Array(sorted.prefix(Int(clamping: count)))
         }

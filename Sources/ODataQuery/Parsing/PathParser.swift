@@ -67,7 +67,7 @@ struct PathParser {
         let source = try SourceText(segment, base: offset, isPercentEncoded: true)
         var parser = QueryParser(source, dialect: settings.dialect, nodes: nodes)
         defer { nodes = parser.nodes }
-        if parser.current == UInt8(ascii: "$") {
+        if parser.current == UInt8(ascii: "$"), segments.isEmpty || parser.isAtSystemSegment {
             segments.append(try parser.systemSegment(isFirst: segments.isEmpty))
             try parser.requireEnd(expected: "\u{201C}/\u{201D}, \u{201C}?\u{201D} or the end")
             return
@@ -100,7 +100,23 @@ struct PathParser {
     }
 }
 
+extension PathSegment {
+    /// The names of the segments that the standard defines.
+    static let systemNames = [
+        "$metadata", "$batch", "$entity", "$all", "$crossjoin", "$count", "$value", "$ref", "$each", "$query",
+        "$filter",
+    ]
+}
+
 extension QueryParser {
+    /// Whether a segment is one that the standard defines; any other behind a collection is a key (OData URL Conventions
+    /// 4.01, 4.3.6).
+    fileprivate var isAtSystemSegment: Bool {
+        guard let end = try? endOfName(from: position + 1) else { return false }
+        let name = text(position..<end)
+        return PathSegment.systemNames.contains(name) || name == "$links" && dialect == .v2
+    }
+
     /// A segment that begins with `$`; these are case-sensitive.
     fileprivate mutating func systemSegment(isFirst: Bool) throws(QueryError) -> PathSegment {
         let start = position
@@ -133,10 +149,7 @@ extension QueryParser {
             return .filter(condition)
         default:
             position = start
-            let names = [
-                "$metadata", "$batch", "$entity", "$all", "$crossjoin", "$count", "$value", "$ref", "$each", "$query",
-                "$filter",
-            ]
+            let names = PathSegment.systemNames
             throw failure(expected: names.dropLast().joined(separator: ", ") + " or $filter", among: names)
         }
     }

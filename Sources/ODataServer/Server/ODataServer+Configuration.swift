@@ -131,7 +131,7 @@ extension ODataServer {
             let isSecure = tls != nil
             let http1 = HTTP1Channel.Configuration(
                 additionalChannelHandlers: CallerWatch.handlers(channels, minimumTransfer)
-                    + [RequestTargetsPlace(isSecure: isSecure)],
+                    + [MalformedMessages(), RequestTargetsPlace(isSecure: isSecure)],
                 idleTimeout: .seconds(min(seconds, 86_400 * 365)),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: size, maxHeaderListSize: size, maxHeaderFieldCount: 4 * limits.maxFieldCount))

@@ -42,7 +42,7 @@ extension DataService {
     public func links(_ navigation: String, of entity: Entity, in set: String? = nil) async throws -> [String] {
         let request = try await self.request(.read, entity, in: set, [navigation], reference: true)
         switch try await answer(to: request).body {
-        case .references(let ids, _): return ids
+        case .references(let ids, _, _, _): return ids
         case .none: return []
         default: throw DataServiceError.unexpectedAnswer(expected: "references")
         }

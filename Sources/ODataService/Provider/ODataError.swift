@@ -106,10 +106,43 @@ extension ODataError {
             allowedMethods: allowed)
     }
 
-    /// 412 for an ETag that no longer holds.
-    public static func preconditionFailed(_ resource: String) -> ODataError {
-        ODataError(
-            status: 412, code: "PreconditionFailed", message: "\(resource) was changed by somebody else.",
-            target: resource)
+    /// The ways in which a resource can fail the condition of a request (OData Protocol 4.01, 8.2.4 and 8.2.5).
+    public enum FailedPrecondition: Hashable, Sendable {
+        /// `If-Match` names an ETag that the resource no longer has.
+        case changed
+        /// `If-Match` stands on a resource that does not exist.
+        case missing
+        /// `If-None-Match` with `*` stands on a resource that exists.
+        case exists
+        /// `If-None-Match` names the present ETag of the resource.
+        case unchanged
+    }
+
+    /// 412 for a condition that does not hold.
+    ///
+    /// - Parameters:
+    ///   - resource: the name of the resource, which becomes the target.
+    ///   - reason: the reason why the condition does not hold.
+    public static func preconditionFailed(
+        _ resource: String, _ reason: FailedPrecondition = .changed
+    ) -> ODataError {
+        let message =
+            switch reason {
+            case .changed: "\(resource) was changed by somebody else."
+            case .missing: "\(resource) does not exist, and If-Match asks for one that does."
+            case .exists: "\(resource) exists already, and If-None-Match asks for one that does not."
+            case .unchanged: "\(resource) still has the ETag in If-None-Match."
+            }
+        return ODataError(status: 412, code: "PreconditionFailed", message: message, target: resource)
+    }
+
+    /// 412 for `If-None-Match` on a resource that it matches.
+    ///
+    /// - Parameters:
+    ///   - resource: the name of the resource, which becomes the target.
+    ///   - condition: the value of the field.
+    public static func preconditionFailed(_ resource: String, ifNoneMatch condition: String) -> ODataError {
+        let isAny = condition.allSatisfy { $0 == "*" || $0 == " " }
+        return preconditionFailed(resource, isAny ? .exists : .unchanged)
     }
 }

@@ -8,12 +8,14 @@ public struct ODataResponse: Sendable {
     public var body: ResponseBody
     /// The ETag of the entity addressed or created.
     public var etag: String?
+    /// Whether the client can know the representation that ``etag`` stands for: without a body, the ETag is only sent then
+    /// (OData Protocol 4.01, 9.1.4).
+    public var isETagForeseeable = true
     /// `Location`: the edit URL of what was created.
     public var location: String?
     /// `OData-EntityId`: the id of what was created, where no body is returned.
     public var entityID: String?
-    /// The id of the entity that a property in the body belongs to, where the request led there by navigation: the
-    /// context URL names it (OData Protocol 4.01, 10.15).
+    /// The id of the entity that a property in the body belongs to: the context URL names it (OData Protocol 4.01, 10.13).
     public var owner: String?
     /// The preferences that were followed, such as `track-changes` and `maxpagesize=100`.
     public var preferencesApplied: [String]
@@ -61,8 +63,8 @@ public enum ResponseBody: Sendable {
     case count(Int64)
     /// Raw bytes: `$value` and media.
     case raw(ByteStream, contentType: String)
-    /// References: entity ids.
-    case references([String], isCollection: Bool)
+    /// References: entity ids; of a collection, with the number of all and the link to the next page.
+    case references([String], isCollection: Bool, count: Int64? = nil, nextLink: String? = nil)
     /// The metadata.
     case metadata(EntityDataModel)
     /// The service document; its content follows from the model.
@@ -85,6 +87,8 @@ public struct EntityPage: Sendable {
     public var nextLink: String?
     /// The link to what changes from now on.
     public var deltaLink: String?
+    /// The kinds of the appended items, one after the other.
+    private var order: [DeltaItem.Kind] = []
 
     /// Makes a page.
     public init(
@@ -98,6 +102,50 @@ public struct EntityPage: Sendable {
         self.nextLink = nextLink
         self.deltaLink = deltaLink
     }
+
+    /// One item of a delta.
+    public enum DeltaItem: Sendable {
+        /// A new or changed entity.
+        case entity(Entity)
+        /// An entity that is gone.
+        case removed(RemovedEntity)
+        /// A relation that was made or taken away.
+        case link(ChangedLink)
+
+        fileprivate enum Kind: Sendable { case entity, removed, link }
+    }
+
+    /// The items in the order in which they were appended; else entities, removed entities and links, in this order.
+    public var items: [DeltaItem] {
+        let isOrdered = order.count == entities.count + removed.count + links.count
+        let kinds =
+            isOrdered
+            ? order
+            : entities.map { _ in .entity } + removed.map { _ in .removed } + links.map { _ in .link }
+        var (entity, gone, link) = (entities.makeIterator(), removed.makeIterator(), links.makeIterator())
+        return kinds.compactMap { kind in
+            switch kind {
+            case .entity: entity.next().map { .entity($0) }
+            case .removed: gone.next().map { .removed($0) }
+            case .link: link.next().map { .link($0) }
+            }
+        }
+    }
+
+    /// Appends an item; ``items`` gives it back in its place.
+    public mutating func append(_ item: DeltaItem) {
+        switch item {
+        case .entity(let entity):
+            entities.append(entity)
+            order.append(.entity)
+        case .removed(let entity):
+            removed.append(entity)
+            order.append(.removed)
+        case .link(let link):
+            links.append(link)
+            order.append(.link)
+        }
+    }
 }
 
 /// A relation between two entities that a delta says was made or taken away (OData JSON Format 4.01, 15.4 and 15.5).
@@ -110,6 +158,8 @@ public struct ChangedLink: Hashable, Sendable {
     public var target: String?
     /// Whether the relation was taken away.
     public var isDeleted: Bool
+    /// The annotations of the item, by their qualified terms.
+    public var annotations: [String: ODataValue] = [:]
 
     /// Makes a changed relation.
     public init(source: String, relationship: String, target: String?, isDeleted: Bool) {

@@ -46,6 +46,25 @@ public struct PayloadContext: Hashable, Sendable {
         text = fragment.isEmpty ? "$metadata" : "$metadata#\(fragment)"
     }
 
+    /// The context URL of one entity in a collection that is made of several sets and singletons, such as `$all`
+    /// (OData Protocol 4.01, 10.19); `nil` for an entity without an id of the service.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity.
+    ///   - url: the request as written: the selection is taken from it.
+    ///   - bound: the same request resolved.
+    ///   - model: the model of the service.
+    ///   - version: the version of the response.
+    public init?(
+        ofMember entity: Entity, for url: ODataURL, bound: BoundURL, model: EntityDataModel,
+        version: ODataVersion = .v401
+    ) {
+        let writer = PayloadContextWriter(
+            url: url, bound: bound, owner: nil, instance: entity.shape.name, version: version)
+        guard let fragment = writer.fragment(of: entity, in: model) else { return nil }
+        text = "$metadata#\(fragment)"
+    }
+
     /// A context URL as it came, absolute or relative.
     public init(_ text: String) { self.text = text }
 

@@ -22,7 +22,7 @@ struct PayloadContextWriter {
             guard case .cast(let shape)? = resource.steps.last else { return nil }
             return "\(shape.name)\(selection)"
         case .entities(let shape, let set):
-            return entities(url.path, shape, set) + selection + (isDelta ? "/$delta" : "")
+            return entities(canonicalPath, shape, set) + selection + (isDelta ? "/$delta" : "")
         case .entity(let shape, let set):
             if case .singleton(let singleton, _)? = resource.steps.last { return "\(singleton.name)\(selection)" }
             if set == nil, hasOperation { return "\(shape.name)\(selection)" }
@@ -41,6 +41,15 @@ struct PayloadContextWriter {
             let cast = own == set.type ? "" : "/\(own)"
             return set.name + cast + selection + (type.isCollection ? "" : "/$entity")
         }
+    }
+
+    /// The fragment of one entity in a collection of several sets and singletons (10.19).
+    func fragment(of entity: Entity, in model: EntityDataModel) -> String? {
+        guard let name = entity.control.id?.prefix(while: { $0 != "(" }) else { return nil }
+        let declared = model.entitySet(String(name))?.type ?? model.singleton(String(name))?.type
+        guard let declared else { return nil }
+        let cast = declared == entity.shape.name ? "" : "/\(entity.shape.name)"
+        return name + cast + selection + (model.entitySet(String(name)) == nil ? "" : "/$entity")
     }
 
     /// A property of an entity of a set or of a singleton is named by its path, of anything else the type alone
@@ -93,54 +102,58 @@ struct PayloadContextWriter {
         return self.path(path)
     }
 
-    private var withoutLastKey: ResourcePath {
-        var path = canonicalPath
-        switch path.segments.last {
-        case .key?: path.segments.removeLast()
-        case .name(let name, .key)?, .name(let name, .named)?:
-            path.segments[path.segments.count - 1] = .name(name, .none)
-        default: break
+    /// The canonical path: keys in parentheses and in declared order, whatever convention the request follows, and no
+    /// alias or filter (10).
+    private var canonicalPath: ResourcePath {
+        var path = ResourcePath()
+        for step in resource.steps {
+            switch step {
+            case .entitySet(let set, _): path.segments.append(.name(Identifier(set.name), .none))
+            case .singleton(let singleton, _): path.segments.append(.name(Identifier(singleton.name), .none))
+            case .navigation(let navigation, _, _): path.segments.append(.name(Identifier(navigation.name), .none))
+            case .property(let property, _, _): path.segments.append(.name(Identifier(property.name), .none))
+            case .cast(let shape): path.segments.append(.name(Identifier("\(shape.name)"), .none))
+            case .operation(let operation, _): path.segments.append(.name(Identifier("\(operation.name)"), .none))
+            case .key(let key), .alternateKey(let key, _, _):
+                if case .name(let name, .none)? = path.segments.last {
+                    path.segments[path.segments.count - 1] = .name(name, .key(KeyPredicate(key)))
+                } else {
+                    path.segments.append(.key(KeyPredicate(key)))
+                }
+            case .filter, .each: break
+            }
         }
         return path
     }
 
-    /// The path with keys that are segments of their own in parentheses: the canonical form, whatever convention the
-    /// request follows.
-    private var canonicalPath: ResourcePath {
-        var path = ResourcePath()
-        var steps = resource.steps[...]
-        var keySegments = 0
-        for segment in url.path.segments {
-            guard case .key(let key)? = steps.first, segment.mayBeKey else {
-                // One segment is one step, and one more where a key stands in its parentheses.
-                if !steps.isEmpty { steps.removeFirst() }
-                if segment.hasArguments, case .key? = steps.first { steps.removeFirst() }
-                path.segments.append(segment)
-                continue
-            }
-            keySegments += 1
-            guard keySegments >= key.parts.count else { continue }
-            keySegments = 0
-            steps.removeFirst()
-            if case .name(let name, .none)? = path.segments.last {
-                path.segments[path.segments.count - 1] = .name(name, .key(KeyPredicate(key)))
-            } else {
-                path.segments.append(.key(KeyPredicate(key)))
-            }
+    private var withoutLastKey: ResourcePath {
+        var path = canonicalPath
+        switch path.segments.last {
+        case .key?: path.segments.removeLast()
+        case .name(let name, .key)?: path.segments[path.segments.count - 1] = .name(name, .none)
+        default: break
         }
         return path
     }
 
     // MARK: Selection
 
+    /// The list of rows that have no property in common.
+    private static let anyStructure = "(@Core.AnyStructure)"
+
     private var selection: String {
+        // Only what all rows have is listed (OData Data Aggregation 4.0, 3.1.1).
+        let partial = bound.query.map { $0.apply.isEmpty ? [] : $0.apply.partialNames } ?? []
         if let query = bound.query, !query.apply.isEmpty, url.options.select.isEmpty, url.options.expand.isEmpty {
             let names =
-                Self.grouped(query.resultShape.properties.map(\.name), of: query.shape)
-                + query.resultShape.navigationProperties.map { "\($0.name)()" }
-            return query.resultShape == query.shape || names.isEmpty ? "" : "(\(names.joined(separator: ",")))"
+                Self.grouped(query.resultShape.properties.map(\.name).filter { !partial.contains($0) }, of: query.shape)
+                + query.resultShape.navigationProperties.filter { !partial.contains($0.name) }.map { "\($0.name)()" }
+            if query.resultShape == query.shape { return "" }
+            guard !names.isEmpty else { return partial.isEmpty ? "" : Self.anyStructure }
+            return "(\(names.joined(separator: ",")))"
         }
-        let items = items(url.options, bound.query?.expand ?? [])
+        let items = items(url.options, bound.query?.expand ?? []).filter { !partial.contains($0) }
+        if items.isEmpty, !partial.isEmpty { return Self.anyStructure }
         return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
     }
 
@@ -205,22 +218,4 @@ struct PayloadContextWriter {
     }
 
     private static func text(_ path: [Identifier]) -> String { path.map(\.text).joined(separator: "/") }
-}
-
-extension PathSegment {
-    /// Whether it is a segment without parentheses that is no system resource.
-    fileprivate var mayBeKey: Bool {
-        switch self {
-        case .name(_, .none), .literal: true
-        default: false
-        }
-    }
-
-    /// Whether something stands in parentheses after a name.
-    fileprivate var hasArguments: Bool {
-        switch self {
-        case .name(_, .key), .name(_, .named): true
-        default: false
-        }
-    }
 }

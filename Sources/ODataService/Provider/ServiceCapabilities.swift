@@ -123,7 +123,7 @@ public struct ServiceCapabilities: Hashable, Sendable {
             Self.record("SearchRestrictions", ["Searchable": true]),
             Self.record("ExpandRestrictions", ["Expandable": true, "StreamsExpandable": false]),
             Self.record("CountRestrictions", ["Countable": true]),
-            Self.record("SelectSupport", ["Supported": true, "Expandable": true, "ComputeSupported": true]),
+            Self.record("SelectSupport", ["Supported": true, "Expandable": true, "ComputeSupported": false]),
             Self.tag(Self.capabilities + "TopSupported"), Self.tag(Self.capabilities + "SkipSupported"),
             Self.tag(Self.capabilities + "ComputeSupported"), Self.tag(Self.capabilities + "IndexableByKey"),
             Self.record("ChangeTracking", ["Supported": trackedSets.contains(set)]),

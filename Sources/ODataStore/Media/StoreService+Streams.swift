@@ -123,10 +123,10 @@ extension StoreService {
         if let wanted = request.ifMatch, !RowWriter.matches(wanted, current?.etag),
             wanted == "*" || !RowWriter.matches(wanted, row.etag)
         {
-            throw ODataError.preconditionFailed(name)
+            throw ODataError.preconditionFailed(name, current == nil ? .missing : .changed)
         }
         if let unwanted = request.ifNoneMatch, let current, RowWriter.matches(unwanted, current.etag) {
-            throw ODataError.preconditionFailed(name)
+            throw ODataError.preconditionFailed(name, ifNoneMatch: unwanted)
         }
     }
 

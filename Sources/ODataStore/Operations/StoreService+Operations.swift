@@ -68,10 +68,13 @@ extension StoreService {
             let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
             let found = try StoreReader.entities(compiled, query, core.mapping, options, database, limit: 1).first
             guard let found else { throw ODataError.notFound(StoreReader.name(of: steps)) }
+            let name = found.control.id ?? place.shape.name.description
             if operation(at: position, in: bound)?.kind == .action {
                 try core.writer.checkPrecondition(
-                    request, etag: found.control.etag, of: place.storedSet,
-                    resource: found.control.id ?? place.shape.name.description)
+                    request, etag: found.control.etag, of: place.storedSet, resource: name)
+            } else if let wanted = request.ifMatch, !RowWriter.matches(wanted, found.control.etag) {
+                // A function of another state of the entity is not what the client wants (8.2.4).
+                throw ODataError.preconditionFailed(name)
             }
         }
         return BoundURL(resource: resource, query: nil)
@@ -189,6 +192,7 @@ extension StoreService {
         let (top, skip) = (all.query?.top, all.query?.skip ?? 0)
         all.query?.top = nil
         all.query?.skip = nil
+        all.query?.skipToken = nil
         var plain = request
         plain.format = nil
         plain.preferences.maxPageSize = nil
@@ -210,9 +214,21 @@ extension StoreService {
         let sorted = entities.sorted {
             (positions[$0.control.id ?? ""] ?? .max) < (positions[$1.control.id ?? ""] ?? .max)
         }
-        let page = EntityPage(
-            entities: Array(sorted.dropFirst(skip).prefix(top ?? .max)), count: query.count ? Int64(sorted.count) : nil)
-        return ODataResponse(body: try await withStreams(.page(page), root: ""))
+        let rows = Array(sorted.dropFirst(skip).prefix(top ?? .max))
+        let start = try ResultPosition(request.url.options.skipToken).offset
+        let size = request.preferences.maxPageSize.map { max(1, $0) } ?? .max
+        var page = EntityPage(
+            entities: Array(rows.dropFirst(start).prefix(size)), count: query.count ? Int64(sorted.count) : nil)
+        if rows.count - start > size {
+            var url = request.url
+            url.options.skipToken = ResultPosition(offset: start + size).text
+            page.nextLink = (request.format?.serviceRoot ?? "") + url.urlEncoded()
+        }
+        var response = ODataResponse(body: try await withStreams(.page(page), root: ""))
+        if let wanted = request.preferences.maxPageSize {
+            response.preferencesApplied.append("maxpagesize=\(max(1, wanted))")
+        }
+        return response
     }
 
     /// What a path that goes on behind a value addresses.
@@ -237,4 +253,28 @@ extension BoundResource.Target {
     fileprivate var isRawValue: Bool {
         if case .rawValue = self { true } else { false }
     }
+}
+
+/// The position in the result of a function whose order no column has, as `$skiptoken` carries it: the function is called
+/// again for each page.
+private struct ResultPosition {
+    private static let mark = "f~"
+
+    var offset: Int
+
+    init(offset: Int) { self.offset = offset }
+
+    /// Reads a token; without one, the position is the start.
+    ///
+    /// - Throws: ``ODataError`` 400 for any other text.
+    init(_ token: String?) throws(ODataError) {
+        offset = 0
+        guard let token else { return }
+        guard token.hasPrefix(Self.mark), let given = Int(token.dropFirst(Self.mark.count)), given > 0 else {
+            throw PageToken.invalid
+        }
+        offset = given
+    }
+
+    var text: String { Self.mark + String(offset) }
 }

@@ -18,58 +18,62 @@ extension StoreProvider {
         try checkWholeCollection(bound.resource)
         let change = try CollectionChange(request, bound, writer: writer, database: database)
         var result = EntityPage()
-        func run(_ entity: Entity, _ operation: String, _ body: () throws -> Entity?) throws {
-            guard request.preferences.continueOnError else {
-                if let written = try body() { result.entities.append(written) }
-                return
+        var kept: Set<String> = []
+        for item in page.items {
+            // One that is refused is left as it was, and so must not be taken for one that the collection is without.
+            if request.method == .replace, case .entity(let entity) = item, let id = try? change.idOfMember(entity) {
+                kept.insert(id)
             }
+            func run() throws {
+                let (answer, id) = try change.apply(item)
+                if let id { kept.insert(id) }
+                result.append(answer)
+            }
+            guard request.preferences.continueOnError else {
+                try run()
+                continue
+            }
+            let exists = change.exists(item)
             do {
                 try database.inSavepoint {
-                    if let written = try body() { result.entities.append(written) }
+                    try run()
                     return .commit
                 }
             } catch {
-                result.entities.append(
-                    CollectionChange.failure(of: entity, operation, ODataError(translating: error)))
                 change.failures += 1
-            }
-        }
-        var kept: Set<String> = []
-        for entity in page.entities {
-            // One that is refused is left as it was, and so must not be taken for one that the collection is without.
-            if request.method == .replace, let id = try? change.idOfMember(entity) { kept.insert(id) }
-            try run(entity, "upsert") {
-                let row = try change.put(entity)
-                kept.insert(row.id)
-                return row.entity
-            }
-        }
-        for removed in page.removed {
-            let entity = CollectionChange.entity(removed, change.shape)
-            try run(entity, removed.reason == .deleted ? "delete" : "unlink") {
-                try change.remove(removed)
-                return nil
-            }
-        }
-        for link in page.links {
-            try run(Entity(shape: change.shape), link.isDeleted ? "unlink" : "link") {
-                try change.change(link)
-                return nil
+                let failure = change.failure(of: item, exists: exists, ODataError(translating: error))
+                if let failure { result.append(failure) }
             }
         }
         if request.method == .replace { try change.keepOnly(kept) }
         guard change.failures > 0 || request.preferences.returns == .representation else {
             return ODataResponse(status: 204)
         }
-        if request.preferences.returns != .representation {
-            result.entities.removeAll { $0.control.annotations[CollectionChange.exceptionTerm] == nil }
-        }
+        // What PUT has left is told as a whole.
+        if request.preferences.returns != .representation, request.method != .replace { result = result.onlyFailures }
         var response = ODataResponse(body: .page(result))
         if request.preferences.continueOnError { response.preferencesApplied.append("continue-on-error") }
         if let returns = request.preferences.returns {
             response.preferencesApplied.append("return=\(returns.rawValue)")
         }
         return response
+    }
+}
+
+extension EntityPage {
+    /// The items that say why a change was refused.
+    fileprivate var onlyFailures: EntityPage {
+        var page = EntityPage()
+        for item in items {
+            let annotations: [String: ODataValue] =
+                switch item {
+                case .entity(let entity): entity.control.annotations
+                case .link(let link): link.annotations
+                case .removed: [:]
+                }
+            if annotations[CollectionChange.exceptionTerm] != nil { page.append(item) }
+        }
+        return page
     }
 }
 
@@ -111,14 +115,94 @@ private final class CollectionChange {
     }
 
     /// The id of the member that is there with the key of an entity; `nil` where there is none.
-    func idOfMember(_ entity: Entity) throws -> String? {
+    func idOfMember(_ entity: Entity) throws -> String? { try member(for: entity)?.id }
+
+    /// The member that is there with the key of an entity; `nil` where there is none.
+    private func member(for entity: Entity) throws -> RowWriter.WrittenRow? {
         if let relation = try relation {
             let (joined, parent) = try writer.joined(entity, to: relation)
             guard let key = try writer.key(of: entity) ?? joined.key else { return nil }
-            return try writer.read(key: key, in: relation.storage.target, parent: parent, database: database)?.id
+            return try writer.read(key: key, in: relation.storage.target, parent: parent, database: database)
         }
         guard let key = try writer.key(of: entity) else { return nil }
-        return try writer.read(key: key, in: target.set, parent: target.parent, database: database)?.id
+        return try writer.read(key: key, in: target.set, parent: target.parent, database: database)
+    }
+
+    /// Makes one change.
+    ///
+    /// - Returns: the item of the answer that represents it, and the id of a member that was put.
+    func apply(_ item: EntityPage.DeltaItem) throws -> (answer: EntityPage.DeltaItem, id: String?) {
+        switch item {
+        case .entity(let entity):
+            let row = try put(entity)
+            var written = row.entity
+            // The client finds its entities in the answer by their content ids (11.4.12).
+            for (term, value) in entity.control.annotations where term.hasSuffix(".ContentID") {
+                written.control.annotations[term] = value
+            }
+            return (.entity(written), row.id)
+        case .removed(let removed):
+            var gone = removed
+            gone.id = try id(of: removed)
+            gone.etag = nil
+            try remove(removed)
+            return (.removed(gone), nil)
+        case .link(let link):
+            try change(link)
+            return (item, nil)
+        }
+    }
+
+    /// Whether the entity of an item is there before it is changed.
+    func exists(_ item: EntityPage.DeltaItem) -> Bool {
+        guard case .entity(let entity) = item else { return true }
+        return ((try? idOfMember(entity)) ?? nil) != nil
+    }
+
+    /// The canonical id of an entity to remove.
+    private func id(of removed: RemovedEntity) throws -> String {
+        guard let key = try writer.key(of: Self.entity(removed, shape)), target.parent == nil else { return removed.id }
+        return EntityID.canonical(set: target.set, key: key, shape: shape, model: writer.mapping.model)
+    }
+
+    /// The item that represents a change which was refused, with the reason; `nil` if the answer has none for it
+    /// (OData Protocol 4.01, 11.4.12.1 and 11.4.13.1).
+    func failure(of item: EntityPage.DeltaItem, exists: Bool, _ error: ODataError) -> EntityPage.DeltaItem? {
+        switch item {
+        case .entity(var entity):
+            if exists {
+                // The answer to PUT has the members as they are.
+                let member = replaces ? (try? member(for: entity))?.entity : nil
+                return .entity(Self.annotated(member ?? entity, "update", error))
+            }
+            // An insert that failed is a deleted entity of a delta, and left out of the answer to PUT.
+            if replaces { return nil }
+            entity.control.removedReason = RemovedEntity.Reason.deleted.rawValue
+            if entity.control.id == nil, let key = entity.key, target.parent == nil {
+                entity.control.id = EntityID.canonical(
+                    set: target.set, key: key, shape: shape, model: writer.mapping.model)
+            }
+            return .entity(Self.annotated(entity, "insert", error))
+        case .removed(let removed):
+            // A reference to the entity, which is still there.
+            var entity = Entity(shape: shape)
+            entity.control.id = (try? id(of: removed)) ?? removed.id
+            let isUnlinked = removed.reason == .changed && !((try? isContained) ?? true)
+            return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error))
+        case .link(var link):
+            // A link that was not made is a deleted one, and the other way round.
+            link.annotations[Self.exceptionTerm] = Self.exception(link.isDeleted ? "unlink" : "link", error)
+            link.isDeleted.toggle()
+            return .link(link)
+        }
+    }
+
+    /// Whether a member that is taken out of the collection is deleted: in an entity set and within an entity.
+    private var isContained: Bool {
+        get throws {
+            guard let via = target.via else { return true }
+            return via.isContainment
+        }
     }
 
     /// Creates or changes a member; in a collection of related entities, relates it.
@@ -221,9 +305,14 @@ private final class CollectionChange {
         return entity
     }
 
-    /// The member that was refused, with the reason.
-    static func failure(of entity: Entity, _ operation: String, _ error: ODataError) -> Entity {
+    private static func annotated(_ entity: Entity, _ operation: String, _ error: ODataError) -> Entity {
         var entity = entity
+        entity.control.annotations[exceptionTerm] = exception(operation, error)
+        return entity
+    }
+
+    /// The value of `Core.DataModificationException`.
+    private static func exception(_ operation: String, _ error: ODataError) -> ODataValue {
         var exception = Entity(shape: .untyped)
         exception.dynamicProperties = [
             "failedOperation": .string(operation), "responseCode": .integer(Int64(error.status)),
@@ -232,7 +321,6 @@ private final class CollectionChange {
                     shape: .untyped,
                     ["code": .string(error.code), "message": .string(error.message), "severity": .string("error")])),
         ]
-        entity.control.annotations[exceptionTerm] = .complex(exception)
-        return entity
+        return .complex(exception)
     }
 }

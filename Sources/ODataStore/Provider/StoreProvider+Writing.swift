@@ -192,6 +192,7 @@ extension StoreProvider {
         let isReturned = returns == .representation || (returns == nil && status == 201)
         var response = ODataResponse(
             status: isReturned ? status : 204, body: isReturned ? .entity(row.entity) : .none, etag: row.etag)
+        response.isETagForeseeable = row.isForeseeable
         if status == 201 {
             response.location = row.id
             if !isReturned { response.entityID = row.id }
@@ -251,6 +252,7 @@ extension StoreProvider {
             request: request, database: database)
         guard request.preferences.returns == .representation, !value.isNull else {
             var response = ODataResponse(status: 204, etag: changed.etag)
+            response.isETagForeseeable = changed.isForeseeable
             if let returns = request.preferences.returns {
                 response.preferencesApplied.append("return=\(returns.rawValue)")
             }

@@ -23,14 +23,14 @@ extension StoreReader {
         // What is passed over may be whole sets; later pages find the same place again.
         let skipped = try await skip(options.skip ?? 0, &parts, request.budget, reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
-        let first = try parts.firstIndex { $0.set.name == place.set } ?? max(place.start(), skipped)
+        let first = try parts.firstIndex { $0.name == place.set } ?? max(place.start(), skipped)
         let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
         let pageSize = max(1, limits.min() ?? Self.pageSize)
         var page = EntityPage(entities: [])
         for part in parts[first...] {
             let room = min(pageSize - page.entities.count, place.remaining ?? .max)
             guard room > 0 else {
-                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.set.name), request) }
+                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.name), request) }
                 break
             }
             let (entities, token) = try await entities(part, room, after: place.token, request.budget, reader)
@@ -38,7 +38,7 @@ extension StoreReader {
             place.remaining = place.remaining.map { $0 - entities.count }
             place.token = token
             if token != nil {
-                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.set.name), request) }
+                if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.name), request) }
                 break
             }
         }
@@ -48,9 +48,12 @@ extension StoreReader {
         return response
     }
 
-    /// What is read of one entity set.
+    /// The entities of one entity set, or the one of a singleton.
     private struct Part {
-        var set: EntitySet
+        /// The name of the entity set or singleton.
+        var name: String
+        /// The entity set; `nil` for a singleton.
+        var set: EntitySet?
         var segments: [BoundSegment]
         var query: BoundQuery
 
@@ -83,14 +86,22 @@ extension StoreReader {
         return parts.count
     }
 
-    /// The sets that may be read and can have entities of a type.
+    /// The sets and singletons that may be read and can have entities of a type: first the sets, then the singletons.
     private func parts(of wanted: Shape?) -> [Part] {
         let model = mapping.model
-        return model.container.entitySets.compactMap { set in
-            guard model.allows("ReadRestrictions", "Readable", on: set.name), let shape = model.shape(set.type) else {
+        let sets = model.container.entitySets.compactMap { set in
+            model.shape(set.type).map { (set.name, $0, set as EntitySet?, BoundSegment.entitySet(set, $0)) }
+        }
+        let singletons = model.container.singletons.compactMap { singleton in
+            model.shape(singleton.type).map {
+                (singleton.name, $0, nil as EntitySet?, BoundSegment.singleton(singleton, $0))
+            }
+        }
+        return (sets + singletons).compactMap { name, shape, set, segment in
+            guard model.allows("ReadRestrictions", "Readable", on: name), mapping.tables[name] != nil else {
                 return nil
             }
-            var part = Part(set: set, segments: [.entitySet(set, shape)], query: Self.query(shape, set))
+            var part = Part(name: name, set: set, segments: [segment], query: Self.query(shape, set))
             guard let wanted, !model.isType(shape.name, wanted.name) else { return part }
             guard model.isType(wanted.name, shape.name) else { return nil }
             part.segments.append(.cast(wanted))
@@ -106,10 +117,9 @@ extension StoreReader {
         var query = part.query
         query.skipToken = token
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))
-        request.preferences.maxPageSize = room
         request.budget = budget
         let target = BoundResource.Target.entities(query.shape, set: part.set)
-        let response = try await collection(query, part.segments, target, request, reader, nil)
+        let response = try await collection(query, part.segments, target, request, reader, nil, room: room)
         guard case .page(let page) = response.body else { return ([], nil) }
         return (page.entities, try page.nextLink.flatMap { try ODataURL(parsing: $0).options.skipToken })
     }

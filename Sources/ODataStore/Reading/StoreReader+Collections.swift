@@ -5,21 +5,22 @@ import ODataService
 
 /// Pages of collections.
 extension StoreReader {
+    /// Answers with a page of a collection.
+    ///
+    /// - Parameter room: the most rows of this page, if that is not for the preference of the request to say.
     func collection(
         _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
-        _ reader: any DatabaseReader, _ cache: QueryCache.Entry?
+        _ reader: any DatabaseReader, _ cache: QueryCache.Entry?, room: Int? = nil
     ) async throws -> ODataResponse {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
         let now = token?.now ?? configuration.now()
         // A page without rows would lead nowhere.
-        let pageSize = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }.min()
+        let pageSize = [configuration.maxPageSize, room ?? request.preferences.maxPageSize].compactMap { $0 }.min()
             .map { max(1, $0) }
         let link = nextLink(request)
         let budget = request.budget
-        var expanding = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
-        expanding.budget = budget
-        let paging = expanding
+        let paging = expandPaging(request)
         var response: ODataResponse
         if let format = request.format {
             let renderer = JSONRowRenderer(
@@ -52,6 +53,62 @@ extension StoreReader {
             response.preferencesApplied.append("omit-values=nulls")
         }
         return response
+    }
+
+    /// Answers with the references to the members of a collection, in pages if the client asks for them
+    /// (OData Protocol 4.01, 11.2.8).
+    func references(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        var query = query
+        query.projection = .some(ordinals: [], names: [])
+        query.expand = []
+        let wanted = query
+        let token = try query.skipToken.map { try PageToken($0) }
+        let now = token?.now ?? configuration.now()
+        let pageSize = request.preferences.maxPageSize.map { max(1, $0) }
+        let link = nextLink(request)
+        let budget = request.budget
+        var expanding = ExpandPaging()
+        expanding.budget = budget
+        let paging = expanding
+        let page = try await reading(reader, budget) { database in
+            let (run, options, total) = try start(wanted, segments, token, now, pageSize, budget, database, nil)
+            return try decoded(run, wanted, options, total, link, paging, database)
+        }
+        var response = ODataResponse(
+            body: .references(
+                page.entities.compactMap(\.control.id), isCollection: true, count: page.count,
+                nextLink: page.nextLink))
+        if let pageSize { response.preferencesApplied.append("maxpagesize=\(pageSize)") }
+        return response
+    }
+
+    /// Answers with the reference to one entity; 204 if there is none.
+    func reference(
+        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+    ) async throws -> ODataResponse {
+        var query = query
+        query.projection = .some(ordinals: [], names: [])
+        query.expand = []
+        let wanted = query
+        var paging = ExpandPaging()
+        paging.budget = request.budget
+        let id = try await reading(reader, request.budget) { [paging] database in
+            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
+            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first?.control.id
+        }
+        guard let id else { return ODataResponse(status: 204) }
+        return ODataResponse(body: .references([id], isCollection: false))
+    }
+
+    /// The pages of expanded collections: those of the configuration, or smaller ones if the client prefers them
+    /// (OData Protocol 4.01, 8.2.8.5).
+    func expandPaging(_ request: ODataRequest) -> ExpandPaging {
+        let sizes = [configuration.maxExpandedRows, request.preferences.maxPageSize].compactMap { $0 }
+        var paging = ExpandPaging(pageSize: sizes.min(), request: request)
+        paging.budget = request.budget
+        return paging
     }
 
     /// Compiles, checks the token and counts, in one transaction.

@@ -35,10 +35,8 @@ extension StoreReader {
         guard isRaw else {
             var response = ODataResponse(
                 body: .value(try narrowed(value, by: options), type), etag: entity.control.etag)
-            let isRelated = segments.contains {
-                if case .navigation(let navigation, _, _) = $0 { !navigation.isContainment } else { false }
-            }
-            if isRelated { response.owner = entity.control.id }
+            // The context URL names the canonical URL of the entity, however it was addressed (OData Protocol 4.01, 10.13).
+            response.owner = entity.control.id
             return response
         }
         if case .binary(let bytes) = value, case .rawValue(let property?) = resource.target,

@@ -107,9 +107,10 @@ public struct StoreReader: Sendable {
             }
             let query = url.query ?? Self.query(shape, set)
             return try await count(query, segments, request.budget, reader)
-        case .references(_, let shape, let set, let isCollection):
-            return try await references(
-                url.query ?? Self.query(shape, set), segments, isCollection, request, reader)
+        case .references(_, let shape, let set, isCollection: true):
+            return try await references(url.query ?? Self.query(shape, set), segments, request, reader)
+        case .references(_, let shape, let set, isCollection: false):
+            return try await reference(url.query ?? Self.query(shape, set), segments, request, reader)
         case .property where url.query.map { $0.variable.shape == nil } == true:
             throw ODataError.notImplemented("Query options on a collection of primitive values")
         case .property, .rawValue: return try await property(url.resource, url.query, request, reader)
@@ -230,8 +231,7 @@ public struct StoreReader: Sendable {
         _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader,
         _ cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
-        var paging = ExpandPaging(pageSize: configuration.maxExpandedRows, request: request)
-        paging.budget = request.budget
+        let paging = expandPaging(request)
         let found = try await reading(reader, request.budget) { [paging] database -> Entity? in
             let (compiled, options) = try prepare(query, segments, now: configuration.now(), database, cache)
             return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
@@ -286,26 +286,6 @@ public struct StoreReader: Sendable {
         return try Int64.fetchOne(
             StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))
             ?? 0
-    }
-
-    private func references(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ isCollection: Bool, _ request: ODataRequest,
-        _ reader: any DatabaseReader
-    ) async throws -> ODataResponse {
-        var query = query
-        query.projection = .some(ordinals: [], names: [])
-        query.expand = []
-        let wanted = query
-        var paging = ExpandPaging()
-        paging.budget = request.budget
-        let ids = try await reading(reader, request.budget) { [paging] database in
-            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-            return try Self.entities(
-                compiled, wanted, mapping, options, database, limit: isCollection ? .max : 1, paging
-            ).compactMap(\.control.id)
-        }
-        if !isCollection, ids.isEmpty { return ODataResponse(status: 204) }
-        return ODataResponse(body: .references(ids, isCollection: isCollection))
     }
 
     // MARK: Errors

@@ -187,6 +187,7 @@ extension RememberedRequests.Answer {
         to request: ODataRequest, _ read: (ODataRequest) async throws -> ODataResponse
     ) async throws -> ODataResponse {
         var response = ODataResponse(status: status, etag: etag)
+        response.isETagForeseeable = RowWriter.namesETag(request)
         response.location = location
         response.entityID = entityID
         response.preferencesApplied = preferencesApplied

@@ -93,6 +93,8 @@ extension StoreService {
             var read = request
             read.method = .read
             read.ifMatch = nil
+            // The next link of a page would call the action again.
+            read.preferences.maxPageSize = nil
             // It acted, whatever the caller may see, or the store can read, of the result.
             return (try? await answer(result, operation, at: position, of: bound, read, provider))
                 ?? ODataResponse(status: 204)

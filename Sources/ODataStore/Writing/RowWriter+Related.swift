@@ -95,7 +95,8 @@ extension RowWriter {
     func checkCondition(of other: Entity, on existing: WrittenRow?) throws {
         guard let etag = other.control.etag else { return }
         guard let existing, Self.matches(etag, existing.etag) else {
-            throw ODataError.preconditionFailed(existing?.id ?? other.control.id ?? "\(other.shape)")
+            throw ODataError.preconditionFailed(
+                existing?.id ?? other.control.id ?? "\(other.shape)", existing == nil ? .missing : .changed)
         }
     }
 

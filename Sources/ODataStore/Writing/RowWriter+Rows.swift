@@ -190,7 +190,7 @@ extension RowWriter {
             throw ODataError.preconditionFailed(resource)
         }
         if let unwanted = request.ifNoneMatch, Self.matches(unwanted, etag) {
-            throw ODataError.preconditionFailed(resource)
+            throw ODataError.preconditionFailed(resource, ifNoneMatch: unwanted)
         }
     }
 
@@ -222,7 +222,7 @@ extension RowWriter {
 
     /// 404, or 412 for a condition on something that is not there.
     func missing(_ resource: String, _ request: ODataRequest) -> ODataError {
-        request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource)
+        request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource, .missing)
     }
 
     /// The same for a key of a set.

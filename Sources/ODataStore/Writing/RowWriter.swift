@@ -60,6 +60,8 @@ public struct RowWriter: Sendable {
         public var set: String
         /// For a contained collection, the row id of the containing entity.
         public var parent: Int64?
+        /// Whether the client that has changed the row can know all of it without reading it.
+        var isForeseeable = true
     }
 
     // MARK: Changes
@@ -77,6 +79,7 @@ public struct RowWriter: Sendable {
         _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
         let plan = try writable(set, "InsertRestrictions", "Insertable", request)
+        let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
         // Before references set properties by name: what a body brought would seem not to be given then.
@@ -106,6 +109,7 @@ public struct RowWriter: Sendable {
             written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
         }
         written.isNew = true
+        written.isForeseeable = isForeseeable(written.entity, given: sent, before: nil, resets: true, plan: plan)
         // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
         written.entity.related = principals
         try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
@@ -266,6 +270,8 @@ public struct RowWriter: Sendable {
             // The hook may have given the row a new version.
             written = try reread(found, plan: plan, database: database)
         }
+        written.isForeseeable = isForeseeable(
+            written.entity, given: entity, before: Self.namesETag(request) ? before : nil, resets: replaces, plan: plan)
         written.entity.related = principals
         try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
         return written

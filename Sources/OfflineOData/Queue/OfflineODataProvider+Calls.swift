@@ -19,10 +19,12 @@ extension OfflineODataProvider {
         var isQueued: Bool { operation.kind == .action && options.operationMode == .queued }
     }
 
-    /// Whether a path may end in an operation, judged by its last name alone.
+    /// Whether a path may call an operation, judged by its names alone: the path may go on behind a function.
     private func mayCall(_ url: ODataURL) -> Bool {
-        guard case .name(let name, _)? = url.path.segments.last else { return false }
-        return name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty
+        url.path.segments.contains { segment in
+            guard case .name(let name, _) = segment else { return false }
+            return name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty
+        }
     }
 
     /// The operation that a request calls; `nil` for any other request.
@@ -31,7 +33,7 @@ extension OfflineODataProvider {
         // Binding costs more than most reads do.
         guard plain.method == .read || plain.method == .create, mayCall(plain.url),
             let bound = try? Binder(model: serviceModel).bind(plain.url),
-            case .operation(let operation) = bound.resource.target
+            let operation = bound.resource.calledOperation
         else { return nil }
         return CalledOperation(
             request: plain, operation: operation, steps: bound.resource.steps, options: try ChangeOptions(plain))
@@ -154,5 +156,14 @@ enum CallParameters {
             }
             return values
         }
+    }
+}
+
+extension BoundResource {
+    /// The operation at the end of a path, or the function behind which it goes on; `nil` for any other path.
+    fileprivate var calledOperation: ODataModel.Operation? {
+        if case .operation(let operation) = target { return operation }
+        for case .operation(let operation, _) in steps where operation.kind == .function { return operation }
+        return nil
     }
 }

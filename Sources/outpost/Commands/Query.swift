@@ -119,7 +119,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         case .value(let value, let type): print(value.cell(type: type, model: provider.model))
         case .count(let count): print(count)
         case .raw(let bytes, _): try await Terminal.write(bytes)
-        case .references(let ids, _): for id in ids { print(id) }
+        case .references(let ids, _, _, _): for id in ids { print(id) }
         default: try await printJSON(provider, url)
         }
     }

@@ -22,25 +22,33 @@ struct Table {
     /// The text, a line per row, with a line of column names before.
     func rendered(for output: Terminal.Output = .output) -> TerminalText {
         guard !header.isEmpty else { return "" }
-        let width = Terminal.isInteractive(output) ? Terminal.width(of: output) : .max
+        let isInteractive = Terminal.isInteractive(output)
+        let width = isInteractive ? Terminal.width(of: output) : .max
+        // Outside a terminal nothing is cut: a cell that is longer than the greatest padding moves only its own line.
+        let greatest = isInteractive ? .max : Self.greatestPadding
         var widths = header.map { Self.columns($0) }
         for row in rows {
-            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], Self.columns(cell)) }
+            for (column, cell) in row.enumerated() {
+                widths[column] = max(widths[column], min(greatest, Self.columns(cell)))
+            }
         }
         // The widest column gives way first.
         while widths.reduce(0, +) + 2 * (widths.count - 1) > width, let widest = widths.max(), widest > 8 {
             guard let index = widths.firstIndex(of: widest) else { break }
             widths[index] -= 1
         }
-        var lines = [Terminal.bold(line(header, widths), on: output)]
-        for row in rows { lines.append(TerminalText(line(row, widths))) }
+        var lines = [Terminal.bold(line(header, widths, cuts: isInteractive), on: output)]
+        for row in rows { lines.append(TerminalText(line(row, widths, cuts: isInteractive))) }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func line(_ cells: [String], _ widths: [Int]) -> String {
+    /// The widest column that all lines are padded to outside a terminal.
+    private static let greatestPadding = 80
+
+    private func line(_ cells: [String], _ widths: [Int], cuts: Bool) -> String {
         var text = ""
         for (column, cell) in cells.enumerated() {
-            let shown = Self.cut(cell, to: widths[column])
+            let shown = cuts ? Self.cut(cell, to: widths[column]) : cell
             let padding = String(repeating: " ", count: max(0, widths[column] - Self.columns(shown)))
             let isLast = column == cells.count - 1
             text += isNumeric[column] ? padding + shown : shown + (isLast ? "" : padding)

@@ -103,6 +103,20 @@ import Testing
         #expect(text.contains("\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n42"))
     }
 
+    @Test("11.6 a monitor answers in the version of the first request unless its own request names one")
+    func versionOfFirstRequest() async throws {
+        let service = try Service()
+        await service.finish()
+        let (response, _) = try await service.send(
+            "GET /service/Products/$count\nPrefer: respond-async\nOData-MaxVersion: 4.0\n\n")
+        let (final, text) = try await service.result(try path(response))
+        #expect(final.headerFields[.contentType] == "application/http")
+        #expect(final.headerFields[.odataVersion] == "4.0")
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\nOData-Version: 4.0\r\n"))
+        let (bare, number) = try await service.result(try path(response), "OData-MaxVersion: 4.01\n")
+        #expect(bare.headerFields[.contentType] == "text/plain" && number == "42")
+    }
+
     @Test("8.2.8.10 what is done within wait is answered at once")
     func wait() async throws {
         let service = try Service()

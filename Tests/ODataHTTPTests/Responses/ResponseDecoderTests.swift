@@ -183,7 +183,7 @@ import Testing
             json
                 + #"{"@odata.context":"$metadata#Collection($ref)","value":[{"@odata.id":"Products(1)"},{"@id":"Products(2)"}]}"#
         )
-        guard case .references(["Products(1)", "Products(2)"], true) = references.body else {
+        guard case .references(["Products(1)", "Products(2)"], true, nil, nil) = references.body else {
             Issue.record("references")
             return
         }

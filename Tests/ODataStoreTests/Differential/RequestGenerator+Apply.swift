@@ -226,14 +226,15 @@ extension RequestGenerator {
             switch Int.random(in: 0..<7, using: &random) {
             case 0:
                 texts[texts.count - 1] += "$count as \(name)"
-                result.values[.int64, default: []].append(name)
+                result.values[.decimal, default: []].append(name)
             case 1 where place.set == "As" && place.prefix.isEmpty && place.values[.int64]?.isEmpty != false:
-                texts[texts.count - 1] += pick(["Bs/$count as \(name)", "Bs/ID with sum as \(name)"])
-                result.values[.int64, default: []].append(name)
+                let isCount = Bool.random(using: &random)
+                texts[texts.count - 1] += isCount ? "Bs/$count as \(name)" : "Bs/ID with sum as \(name)"
+                result.values[isCount ? .decimal : .int64, default: []].append(name)
             case 2:
                 parts.append(value(pick([.int32, .string, .decimal]), place, 1))
                 texts.append(" with countdistinct as \(name)")
-                result.values[.int64, default: []].append(name)
+                result.values[.decimal, default: []].append(name)
             case 3, 4:
                 let type = pick([PrimitiveType.decimal, .string, .int32])
                 parts.append(value(type, place, 1))

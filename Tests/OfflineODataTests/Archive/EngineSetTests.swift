@@ -1,3 +1,4 @@
+import HTTPTypes
 import ODataClient
 import ODataHTTP
 import ODataModel
@@ -140,6 +141,30 @@ struct EngineSetTests {
         #expect(try await store.rows("ErrorArchive").map { $0["Entity"] } == ["Products(8)"])
         #expect(try await store.rows("Products(8)").first?["Stock"] == -4)
         #expect(try await store.status().pending.count == 1)
+    }
+
+    @Test("AffectedEntity and RequestEntity can be expanded and followed over HTTP")
+    func overHTTP() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 4711])
+        let handler = try ODataHandler(provider: store, serviceRoot: "/")
+        func get(_ path: String) async throws -> (Int, String) {
+            let message = HTTPRequest(method: .get, scheme: "http", authority: "shop.test", path: path)
+            let (response, body) = await handler.handle(message, ByteStream([]))
+            return (response.status.code, String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self))
+        }
+        let id = try number(try await store.rows("RequestQueue").first?["RequestID"])
+        let paths = [
+            "/RequestQueue?$expand=AffectedEntity,RequestEntity", "/RequestQueue(\(id))?$expand=AffectedEntity",
+            "/RequestQueue(\(id))/AffectedEntity", "/ErrorArchive?$expand=AffectedEntity",
+        ]
+        for path in paths {
+            let (status, text) = try await get(path)
+            #expect(status == 200, "\(path): \(text)")
+            #expect(text.contains("4711") != path.contains("Archive"), "\(path): \(text)")
+        }
+        #expect(try await get("/RequestQueue(\(id + 1))/AffectedEntity").0 == 404)
     }
 
     @Test("AffectedEntity is what another entity contains too, by its path and at whatever depth")

@@ -10,6 +10,7 @@ extension BindingSession {
         var properties = taken
         for item in items {
             let next = try aggregate(item, in: scope)
+            if let alias = item.name { try requireFree(alias, in: scope) }
             guard !properties.contains(where: { $0.name == next.name }) else {
                 throw typeError("\(next.name) is the name of two results.", at: item.name?.offset)
             }
@@ -20,8 +21,8 @@ extension BindingSession {
         return (bound, properties)
     }
 
-    /// One item. Counts are `Edm.Int64`, sums of whole numbers too; averages of whole numbers and decimals are
-    /// decimals.
+    /// One item. Counts are `Edm.Decimal` (3.2.1.4), sums of whole numbers are `Edm.Int64`; averages of whole numbers and
+    /// decimals are decimals.
     ///
     /// - Parameter isNamed: whether the result must have a name, as in `$apply` but not within an expression.
     func aggregate(
@@ -34,7 +35,7 @@ extension BindingSession {
         switch item.operand {
         case .count(let path):
             try requireName()
-            var aggregate = BoundAggregate(nil, method: .count, as: name, type: .primitive(.int64))
+            var aggregate = BoundAggregate(nil, method: .count, as: name, type: .primitive(.decimal))
             if !path.isEmpty {
                 guard let (members, rest) = try members(along: path.map { .name($0) }, in: scope), rest.isEmpty else {
                     throw typeError("$count needs a collection before it.", at: path.first?.offset)
@@ -163,7 +164,7 @@ extension BindingSession {
     private func resultType(
         of method: BoundAggregate.Method, _ function: AggregateFunction?, over type: TypeReference, at offset: Int?
     ) throws(QueryError) -> TypeReference {
-        if method == .count || method == .countDistinct { return .primitive(.int64) }
+        if method == .count || method == .countDistinct { return .primitive(.decimal) }
         if method == .custom { return function?.returnType ?? type }
         switch type {
         case .collection, .complex, .entity:

@@ -40,7 +40,7 @@ extension BindingSession {
         case .join(let path, let name, let then, let isOuter):
             return try join(path, as: name, then, isOuter: isOuter, over: shape, in: scope)
         case .nest(let items):
-            let (bound, navigation) = try nests(items, in: scope, taken: [])
+            let (bound, navigation) = try nests(items, in: scope, taken: scope.takenNames)
             return .nest(
                 bound, shape: Shape(dynamic: resultName(shape), properties: [], navigationProperties: navigation))
         case .addNested(let path, let items): return try addNested(path, items, over: shape, in: scope)
@@ -63,6 +63,7 @@ extension BindingSession {
         }
         var next = Scope(shape: transformation.resultShape, source: source)
         next.rollupNodes = scope.rollupNodes
+        next.input = scope.input
         if scope.it?.identifier != scope.current.identifier { (next.it, next.itSource) = (scope.it, scope.itSource) }
         return next
     }
@@ -103,14 +104,29 @@ extension BindingSession {
         guard bound.type.primitive?.isNumeric == true else {
             throw typeError("\(name) takes a number, not a value of type \(bound.type).", at: amount.offset)
         }
-        if method == .topCount || method == .bottomCount, case .constant = bound {
-            _ = try count(amount, of: name, in: scope)
-        }
+        if case .constant(let value, _) = bound { try check(value, of: method, at: amount.offset) }
         let rank = try order([OrderItem(key)], in: scope)[0].expression
         if method != .topCount, method != .bottomCount, rank.type.primitive?.isNumeric != true {
             throw typeError("\(name) adds up numbers, not values of type \(rank.type).", at: key.offset)
         }
         return .ranked(method, bound, by: rank, shape: shape)
+    }
+
+    /// Checks a constant amount (OData Data Aggregation 4.0, 3.3.1): a count is a positive integer, a percentage is a positive
+    /// number of at most 100, and a sum is a number.
+    private func check(_ amount: ODataValue, of method: RankedMethod, at offset: Int?) throws(QueryError) {
+        func isPositive(_ value: ODataValue) -> Bool { ValueOrder.compare(value, .integer(0)) == .greater }
+        switch method {
+        case .topCount, .bottomCount:
+            guard case .integer = amount, isPositive(amount) else {
+                throw typeError("\(method.rawValue) takes a positive whole number.", at: offset)
+            }
+        case .topPercent, .bottomPercent:
+            guard isPositive(amount), let order = ValueOrder.compare(amount, .integer(100)), order != .greater else {
+                throw typeError("\(method.rawValue) takes a positive number of at most 100.", at: offset)
+            }
+        case .topSum, .bottomSum: break
+        }
     }
 
     // MARK: concat

@@ -12,7 +12,7 @@ extension BindingSession {
         let (bound, inner) = try collection(path, in: scope)
         var result = inner
         let transformations = try transformations(then, in: &result)
-        try requireFree(name, in: shape)
+        try requireFree(name, in: scope)
         let target = result.current.shape ?? shape
         let navigation = NavigationProperty(
             name: name.text, target: targetName(for: target), isCollection: false, isNullable: isOuter)
@@ -35,8 +35,13 @@ extension BindingSession {
         return (bound, inner)
     }
 
-    private func requireFree(_ name: Identifier, in shape: Shape) throws(QueryError) {
-        guard shape.ordinal(of: name.text) == nil, shape.navigationOrdinal(of: name.text) == nil else {
+    /// Checks that an alias is the name of no property of the rows and of none of the type that `$apply` begins with
+    /// (3.1.1).
+    func requireFree(_ name: Identifier, in scope: Scope) throws(QueryError) {
+        for shape in [scope.current.shape, scope.input] {
+            guard let shape, shape.ordinal(of: name.text) != nil || shape.navigationOrdinal(of: name.text) != nil else {
+                continue
+            }
             throw typeError("\(name) is the name of a property already.", at: name.offset)
         }
     }
@@ -80,5 +85,14 @@ extension BindingSession {
         let taken = shape.properties.map(\.name) + shape.navigationProperties.map(\.name)
         let (nests, navigation) = try nests(items, in: inner, taken: taken)
         return .addNested(bound, nests, shape: adding(navigation, to: shape))
+    }
+}
+
+extension Scope {
+    /// The names that no alias may have.
+    var takenNames: [String] {
+        [current.shape, input].compactMap { $0 }.flatMap {
+            $0.properties.map(\.name) + $0.navigationProperties.map(\.name)
+        }
     }
 }

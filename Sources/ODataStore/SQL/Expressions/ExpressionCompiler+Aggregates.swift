@@ -8,7 +8,7 @@ extension ExpressionCompiler {
     /// An aggregate of the rows that the statement's other parts select.
     func aggregated(_ item: BoundAggregate) throws -> Operand {
         guard let expression = item.expression, item.method != .count else {
-            return Operand(sql: "COUNT(*)", type: item.type, codec: .integer, isNullable: false)
+            return count("COUNT(*)", item)
         }
         return try aggregated(item, of: try value(expression))
     }
@@ -45,12 +45,11 @@ extension ExpressionCompiler {
         switch item.method {
         case .custom: return try custom(item, operand)
         case .count:
-            return Operand(sql: "COUNT(*)", type: item.type, codec: .integer, isNullable: false)
+            return count("COUNT(*)", item)
         case .countDistinct:
             if !operand.codec.isComparable { operand = try normalized(operand) }
             if operand.codec == .dateTimeOffset { operand.sql = "substr(\(operand.sql), 1, 16)" }
-            return Operand(
-                sql: "COUNT(DISTINCT \(operand.sortable))", type: item.type, codec: .integer, isNullable: false)
+            return count("COUNT(DISTINCT \(operand.sortable))", item)
         case .min, .max:
             // Foreign numeric text sorts behind all numbers, so it goes through the exact form.
             if !operand.codec.isComparable { operand = try normalized(operand) }
@@ -64,6 +63,13 @@ extension ExpressionCompiler {
         case .sum: return try sum(operand, item)
         case .average: return try average(operand, item)
         }
+    }
+
+    /// A number of rows: a decimal without fraction is stored as a whole number.
+    private func count(_ sql: SQLFragment, _ item: BoundAggregate) -> Operand {
+        let isDecimal = item.type.primitive == .decimal
+        return Operand(
+            sql: sql, type: item.type, codec: isDecimal ? .scaledDecimal(scale: 0) : .integer, isNullable: false)
     }
 
     private func sum(_ operand: Operand, _ item: BoundAggregate) throws -> Operand {
