@@ -2,10 +2,10 @@ import GRDB
 import ODataService
 import Synchronization
 
-/// A read of a served request, which its caller can leave while it waits for a connection.
+/// A read of a served request that ends as soon as its task is cancelled, even while it waits for a connection.
 ///
-/// GRDB's own asynchronous read has to wait for its turn before it ends, so that a caller who has gone would count among those
-/// who are served for as long as the reads before it take. A read that has begun ends at its next check.
+/// An asynchronous read of GRDB waits for its turn before it ends: the request of a closed connection would count against the
+/// limits until all reads before it have ended. A read that has begun ends at the next check of its budget.
 private final class CancellableRead<Value: Sendable>: Sendable {
     private enum State {
         case new
@@ -16,7 +16,9 @@ private final class CancellableRead<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.new)
 
-    /// Begins to wait; a caller who has left already hears of it at once.
+    /// Begins to wait. If the task is cancelled already, the continuation is resumed with `CancellationError`.
+    ///
+    /// - Returns: Whether the read is to be asked for.
     func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
         let isNew = state.withLock { state in
             guard case .new = state else { return false }
@@ -29,7 +31,7 @@ private final class CancellableRead<Value: Sendable>: Sendable {
 
     /// Takes the turn.
     ///
-    /// - Returns: What waits for the result; `nil` if the caller has left.
+    /// - Returns: The continuation that takes the result; `nil` if the task was cancelled.
     func begin() -> CheckedContinuation<Value, any Error>? {
         state.withLock { state in
             guard case .waiting(let continuation) = state else { return nil }
@@ -38,10 +40,10 @@ private final class CancellableRead<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether the caller has gone.
+    /// Whether the task was cancelled.
     var isLeft: Bool { state.withLock { if case .left = $0 { true } else { false } } }
 
-    /// Ends the wait of a caller who goes.
+    /// Ends the wait for a connection.
     func leave() {
         let waiting: CheckedContinuation<Value, any Error>? = state.withLock { state in
             defer { state = .left }
@@ -53,10 +55,10 @@ private final class CancellableRead<Value: Sendable>: Sendable {
 }
 
 extension RequestBudget? {
-    /// Reads in one transaction within the budget of a request, if it has one: who goes while the read waits for a connection
-    /// is let go at once.
+    /// Reads in one transaction, within the budget of a request if it has one. The wait for a connection ends as soon as the task
+    /// is cancelled.
     ///
-    /// - Throws: `CancellationError`; what ``RequestBudget/running(on:unless:_:)`` and `body` throw.
+    /// - Throws: `CancellationError`; the errors of ``RequestBudget/running(on:unless:_:)`` and of `body`.
     func reading<Value: Sendable>(
         from reader: any DatabaseReader, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {

@@ -191,7 +191,7 @@ import Testing
         let waiting = Task { try await response("Customers", RequestBudget(.served)) }
         try await Task.sleep(for: .milliseconds(50))
         waiting.cancel()
-        // The connection stays busy: only a caller who need not wait for it hears anything.
+        // The connection stays busy: a task that waited for it would not end.
         await #expect(throws: CancellationError.self) { _ = try await waiting.value }
         end.signal()
         #expect(try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") } ?? 0 > 0)
