@@ -59,7 +59,9 @@ final class MessageForms: Sendable {
     ) -> [Form] {
         var forms: [Form] = []
         switch error.status {
-        case 404 where request.link == nil && request.url.path.hasKey && !form.hasKeySegments:
+        case 404,
+            400 where request.method == .read && request.url.path.hasKey:
+            guard request.link == nil, request.url.path.hasKey, !form.hasKeySegments else { return [] }
             guard !state.withLock({ $0.findsKeys }), request.url.path.withKeySegments() != nil else { return [] }
             var other = form
             other.hasKeySegments = true

@@ -74,7 +74,7 @@ public struct ServiceSurvey: Sendable {
             // A number below zero is no number of rows: nobody knows it then.
             guard let count = Int(exactly: told), count >= 0 else { return nil }
             return min(max(count - max(Int(skip), 0), 0), Int(top))
-        } catch let error as ODataError where !error.isOfCommunication {
+        } catch let error as ODataError where ![401, 407].contains(error.status) {
             // However it says that it does not count, or not for this user: the rows tell.
             return nil
         } catch is InvalidResponseError {

@@ -88,7 +88,10 @@ extension Uploader {
         _ results: [BatchResult], to requests: [QueuedRequest], _ sending: Sending, _ way: Way
     ) async throws -> Result {
         let refusals = results.compactMap { result -> ODataError? in
-            if case .failure(let error) = result.result { error } else { nil }
+            switch result.result {
+            case .failure(let error): error
+            case .success(let response): response.doubt
+            }
         }
         // What was refused since another one was says less than why that was.
         if let error = refusals.first(where: { $0.status != 424 }) ?? refusals.first {

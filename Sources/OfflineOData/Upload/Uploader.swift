@@ -202,6 +202,10 @@ struct Uploader: Sendable {
             return try await archive(marked, .inDoubt, doubt, message: doubt.message)
         }
         // Any other error leaves the request marked as sending: whether it acted is settled by the next upload.
+        if let doubt = response.doubt {
+            return try await archive(
+                marked, response.status == 202 || wasSent ? .inDoubt : .refused, doubt, message: doubt.message)
+        }
         let tookWhole = message.method == .replace && way.puts.contains(marked.entitySet)
         return try await accept(
             marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [], isRepeat: wasSent)
@@ -633,6 +637,16 @@ extension ODataError {
     /// Whether something on the way answered for a service that may have acted all the same. Who says when to come again has
     /// not let the request in.
     var mayHaveActed: Bool { [408, 502, 504].contains(status) || status == 503 && retryAfter == nil }
+}
+
+extension ODataResponse {
+    /// That an answer does not say that the service made a change; `nil` where it does. 202 leaves that to a later answer.
+    var doubt: ODataError? {
+        guard !(200..<300).contains(status) || status == 202 else { return nil }
+        return ODataError(
+            status: status, code: "NotDone",
+            message: "The service answered \(status), which does not say that it made the change.")
+    }
 }
 
 extension ResponseBody {

@@ -164,4 +164,15 @@ struct LenientUploadTests {
         #expect(try await store.upload().failed.isEmpty)
         #expect(service.lines.contains("PATCH Items(1)"))
     }
+
+    @Test("An answer that is no success is not taken for one", arguments: [202, 304])
+    func noSuccess(_ status: Int) async throws {
+        let service = OddService()
+        let store = try await service.clone()
+        service.answer { $0.method == "PATCH" ? OddService.Answer(status: status) : nil }
+        try await store.update("Items(1)", ["Name": "new"])
+        let report = try await store.upload()
+        #expect(report.accepted.isEmpty)
+        #expect(report.failed.first?.state == (status == 202 ? .inDoubt : .refused))
+    }
 }
