@@ -263,21 +263,25 @@ public final class ODataClient: ODataProvider {
         // What brings an identification may have been sent with it before, and have acted: who sent it knows.
         let mayBeRepeat = request.hasIdentification
         request = repeatability.identified(configuration.completed(request), model: model)
-        if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
+        if request.isIdentified, repeatability.isConfirmed { options.isRepeatable = true }
         if configuration.hidesURLs, let hidden = HiddenRead(request) {
             return try await hidden.answer(from: exchange(hidden.batch, model, options))
         }
         do {
             let response = try await exchange(request, model, options)
             guard response.refusesIdentification(of: request) else {
-                repeatability.take(response)
+                repeatability.take(response, to: request)
                 return response
             }
             guard !mayBeRepeat else {
                 repeatability.takeRefusal()
                 return response
             }
-        } catch let error as ODataError where error.refusesIdentification && request.repeatability != nil {
+        } catch let error as ODataError where request.repeatability != nil {
+            guard error.refusesIdentification else {
+                repeatability.take(error)
+                throw error
+            }
             guard !mayBeRepeat, let again = request.fromStart() else {
                 repeatability.takeRefusal()
                 throw error
