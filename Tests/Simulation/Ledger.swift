@@ -57,6 +57,8 @@ final class Ledger: Sendable {
         var wasInDoubt = false
         /// Whether an answer to it may have failed to come: it was lost, cut or late, or the client could not keep it.
         var wasUnanswered = false
+        /// Whether its client did not know then that the service recognises what it is sent again: no answer had said so yet.
+        var wasUnconfirmed = false
 
         /// Whether it makes an entity.
         var isCreation: Bool { mark == born }
@@ -172,7 +174,7 @@ private struct Judge {
     private func needlessness(of change: Ledger.Change) -> String? {
         let together = [change] + mates(of: change)
         guard together.contains(where: \.wasUnanswered) else { return "and every answer to it came" }
-        guard !recognisesRepeats else {
+        guard !recognisesRepeats || together.contains(where: \.wasUnconfirmed) else {
             // Where it takes none together, they would be sent one after the other, as others than it knows.
             if !hasChangeSets, together.count > 1 { return nil }
             let isForgotten = together.contains { history.forgotten.contains($0.mark) }

@@ -9,8 +9,13 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     public var hasDeltaLinks = true
     /// Whether it recognises a request that comes a second time.
     public var isRepeatable = true
-    /// Whether it says of itself what is so; else it claims to recognise what it does not.
+    /// Whether it says of itself what is so; else it claims to recognise what it does not, in each of its answers.
     public var isHonest = true
+    /// Whether something on the way takes the fields of repeatable requests out, while its metadata say that it recognises
+    /// them.
+    public var isStripped = false
+    /// Whether its clients speak OData 2.0 with it.
+    public var speaksV2 = false
     /// Whether it keeps a change from being put over a version that has another ETag than the one it is sent with; else it
     /// gives ETags and does not heed them.
     public var heedsETags = true
@@ -28,10 +33,12 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     /// What it lacks.
     public var description: String {
         let lacks = [
-            hasETags ? nil : "ETags", hasDeltaLinks ? nil : "delta links", isRepeatable ? nil : "repeatable requests",
+            hasETags ? nil : "ETags", hasDeltaLinks ? nil : "delta links",
+            isRepeatable ? nil : isStripped ? "fields of repeatable requests" : "repeatable requests",
             !hasBatches ? "batches" : hasChangeSets ? nil : "change sets",
         ].compactMap(\.self)
-        return lacks.isEmpty ? "able" : "without " + lacks.joined(separator: ", ")
+        let name = speaksV2 ? "of OData 2.0, " : ""
+        return name + (lacks.isEmpty ? "able" : "without " + lacks.joined(separator: ", "))
     }
 }
 
@@ -48,7 +55,7 @@ struct LesserService: ODataProvider {
     }
 
     private static func model(_ model: EntityDataModel, _ ability: ServiceAbility) throws -> EntityDataModel {
-        let hidesRepeatability = !ability.isRepeatable && ability.isHonest
+        let hidesRepeatability = !ability.isRepeatable && ability.isHonest && !ability.isStripped
         guard hidesRepeatability || !ability.hasBatches else { return model }
         var schemas = model.schemas
         for index in schemas.indices {
@@ -74,7 +81,13 @@ struct LesserService: ODataProvider {
     }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        guard case .batch(let items) = request.body else { return lessened(try await base.execute(lessened(request))) }
+        guard case .batch(let items) = request.body else {
+            do {
+                return lessened(try await base.execute(lessened(request)), to: request)
+            } catch let error as ODataError {
+                throw lessened(error)
+            }
+        }
         guard ability.hasBatches else { throw ODataError.notFound("$batch") }
         guard ability.hasChangeSets || items.allSatisfy({ $0.atomicityGroup == nil }) else {
             throw ODataError.notImplemented("A change set")
@@ -88,7 +101,10 @@ struct LesserService: ODataProvider {
             })
         var response = try await base.execute(request)
         guard case .batch(var results) = response.body else { return response }
-        for index in results.indices { results[index].result = results[index].result.map(lessened) }
+        for index in results.indices where index < items.count {
+            results[index].result = results[index].result.map { lessened($0, to: items[index].request) }
+                .mapError(lessened)
+        }
         if !ability.keepsChangeSetsWhole { results = Self.refusals(in: results, of: items) }
         response.body = .batch(results)
         return response
@@ -108,10 +124,20 @@ struct LesserService: ODataProvider {
         return request
     }
 
+    /// A refusal without what the service cannot do.
+    private func lessened(_ error: ODataError) -> ODataError {
+        var error = error
+        if !ability.isRepeatable { error.repeatabilityResult = nil }
+        return error
+    }
+
     /// An answer without what the service cannot do.
-    private func lessened(_ response: ODataResponse) -> ODataResponse {
+    private func lessened(_ response: ODataResponse, to request: ODataRequest) -> ODataResponse {
         var response = response
-        if !ability.isRepeatable { response.repeatabilityResult = nil }
+        if !ability.isRepeatable {
+            let claims = !ability.isHonest && request.repeatability != nil
+            response.repeatabilityResult = claims ? .accepted : nil
+        }
         guard !ability.hasETags else { return response }
         response.etag = nil
         switch response.body {

@@ -13,16 +13,23 @@ struct MessageParts: Sendable {
         if isBatch {
             requests = Self.requests(of: body, as: request.headerFields[.contentType] ?? "")
         } else {
-            requests = [BatchRequestPart(method: request.method.rawValue, url: path, body: body)]
+            let method = Self.tunnel.flatMap { request.headerFields[$0] } ?? request.method.rawValue
+            requests = [BatchRequestPart(method: method, url: path, body: body)]
         }
     }
+
+    /// The method in the field by which clients of OData 2.0 send a MERGE as a POST.
+    private static let tunnel = HTTPField.Name("X-HTTP-Method")
 
     private static func requests(of body: [UInt8], as contentType: String) -> [BatchRequestPart] {
         var requests: [BatchRequestPart] = []
         guard var reader = try? BatchRequestReader(contentType: contentType) else { return requests }
         reader.append(body)
         reader.finish()
-        while let request = try? reader.next() { requests.append(request) }
+        while var request = try? reader.next() {
+            if let method = request.headers.value(of: "X-HTTP-Method") { request.method = method }
+            requests.append(request)
+        }
         return requests
     }
 
@@ -34,6 +41,19 @@ struct MessageParts: Sendable {
             return "\(request.method) \(request.url[..<end]) \(String(decoding: request.body, as: UTF8.self))"
         }
         return isBatch ? "POST /$batch [\(texts.joined(separator: "; "))]" : texts.joined()
+    }
+
+    /// Whether an answer says that the service recognises a repeat of what it carries.
+    func isConfirmed(by response: HTTPResponse, _ body: [UInt8]) -> Bool {
+        if response.headerFields[.repeatabilityResult] == "accepted" { return true }
+        guard isBatch, var reader = try? BatchResponseReader(contentType: response.headerFields[.contentType] ?? "")
+        else { return false }
+        reader.append(body)
+        reader.finish()
+        while let answer = try? reader.next() {
+            if answer.headers.value(of: "Repeatability-Result") == "accepted" { return true }
+        }
+        return false
     }
 
     /// The statuses by which a service refused any of them, and whether it did so since it has forgotten what it was sent

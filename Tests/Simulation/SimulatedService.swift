@@ -16,7 +16,7 @@ actor SimulatedService {
     private let time: VirtualTime
     private let ability: ServiceAbility
     private var database: ServedDatabase
-    private var handler: ODataHandler
+    private var handler: Handler
     private let others: DatabaseQueue
     /// The columns of each table that clients set, besides marks and keys.
     private var columns = SimulatedService.firstColumns
@@ -41,15 +41,23 @@ actor SimulatedService {
 
     private static func open(
         _ path: String, _ ability: ServiceAbility, _ time: VirtualTime
-    ) async throws -> (ServedDatabase, ODataHandler) {
+    ) async throws -> (ServedDatabase, Handler) {
         var options = ServedDatabase.Options()
         options.pageSize = 7
         options.readerCount = 1
         options.now = { time.instant }
         let database = try await ServedDatabase.open(path: path, options: options)
         let service = try await LesserService(base: database, ability: ability)
-        return (database, ODataHandler(provider: service))
+        guard ability.speaksV2 else {
+            let handler = ODataHandler(provider: service)
+            return (database, { await handler.handle($0, $1) })
+        }
+        let handler = try ODataV2Handler(provider: service, serviceRoot: "/")
+        return (database, { await handler.handle($0, $1) })
     }
+
+    /// What answers messages, in either version.
+    private typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
 
     /// The marks that those rows were born with which everybody changes: where changes are spread, they hardly ever meet.
     static let contested: Set = ["first P2", "first T1"]
@@ -117,7 +125,7 @@ actor SimulatedService {
     func answer(_ message: Message) async throws -> Answer {
         // Before it acts: what it makes may have the keys of what it deletes.
         let marks = message.parts.isBatch ? try await marks(of: message) : []
-        let (response, stream) = await handler.handle(message.request, ByteStream(message.body))
+        let (response, stream) = await handler(message.request, ByteStream(message.body))
         var bytes: [UInt8] = []
         while let chunk = try await stream.next() { bytes += chunk }
         if marks.count > 1, response.status.code < 400 { changeSets.insert(marks) }
@@ -143,7 +151,7 @@ actor SimulatedService {
     /// The mark of the change that a request is to make; `nil` where it makes none, or none that can be told.
     private func mark(of request: BatchRequestPart) async throws -> String? {
         switch request.method {
-        case "POST", "PATCH", "PUT":
+        case "POST", "PATCH", "PUT", "MERGE":
             let properties = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
             return properties?["Mark"] as? String
         case "DELETE":
@@ -151,7 +159,9 @@ actor SimulatedService {
             guard let open = path.firstIndex(of: "("), let close = path[open...].firstIndex(of: ")") else { return nil }
             let table = String(path[..<open].drop { $0 == "/" })
             guard ["Places", "Tasks", "Steps"].contains(table) else { return nil }
-            let key = path[path.index(after: open)..<close].replacingOccurrences(of: "'", with: "")
+            let text = path[path.index(after: open)..<close].replacingOccurrences(of: "'", with: "")
+            // OData 2.0 writes a number of 64 bits as 7L.
+            let key = table != "Places" && text.hasSuffix("L") ? String(text.dropLast()) : text
             // What is gone tells nothing any more; what acted on it does.
             let born = try await others.read {
                 try String.fetchOne(

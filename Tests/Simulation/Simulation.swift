@@ -94,6 +94,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
         correlates = Self.happensOnce(in: 2, &numbers) && !ability.isRepeatable
         ability.hasChangeSets = !Self.happensOnce(in: 4, &numbers)
         ability.hasBatches = ability.hasChangeSets || Self.happensOnce(in: 2, &numbers)
+        ability.speaksV2 = Self.happensOnce(in: 4, &numbers)
+        ability.isStripped = Self.happensOnce(in: 3, &numbers) && !ability.isRepeatable
         self.ability = ability
     }
 
@@ -301,7 +303,13 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         /// Notes that the answers to what a client has sent since it began what it is doing may not come, or not be kept.
         private func noteUnanswered(_ index: Int) {
-            for mark in seats[index].sent { ledger.note(mark, of: index) { $0.wasUnanswered = true } }
+            let isConfirmed = seats[index].isConfirmed
+            for mark in seats[index].sent {
+                ledger.note(mark, of: index) {
+                    $0.wasUnanswered = true
+                    if !isConfirmed { $0.wasUnconfirmed = true }
+                }
+            }
         }
 
         /// Whether the disk of a client has failed since it began what it is doing, or since this was asked before.
@@ -310,6 +318,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             let faults = all.dropFirst(seats[index].diskFaults)
             guard !faults.isEmpty else { return false }
             seats[index].diskFaults = all.count
+            seats[index].isConfirmed = false
             trace.add("\(index) met \(faults.map { "\($0)" }.joined(separator: ", "))")
             return true
         }
@@ -319,7 +328,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             message.parts.requests.allSatisfy { request in
                 switch request.method {
                 case "POST": plan.ability.isRepeatable
-                case "PATCH", "PUT": plan.ability.isRepeatable || plan.ability.hasETags
+                case "PATCH", "PUT", "MERGE": plan.ability.isRepeatable || plan.ability.hasETags
                 default: true
                 }
             }
@@ -369,7 +378,11 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         /// Waits until a client has come to its next message, or to the end of what it does.
         private mutating func arrive(_ index: Int) async throws {
-            switch await seats[index].next() {
+            let halt = await seats[index].next()
+            // What an answer has told is kept by now, unless the disk has failed.
+            if seats[index].isConfirming { seats[index].isConfirmed = true }
+            seats[index].isConfirming = false
+            switch halt {
             case .message(let message):
                 seats[index].message = message
                 seats[index].sent.formUnion(try await service.marks(of: message))
@@ -390,6 +403,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         private mutating func give(_ answer: Answer, to index: Int, _ message: Message, _ how: String) async throws {
             trace.add("\(index) \(message.text) \(how) \(answer.response.status.code)")
+            seats[index].isConfirming = !answer.isCut && message.parts.isConfirmed(by: answer.response, answer.body)
             message.resume(.success(answer))
             try await arrive(index)
         }
@@ -408,6 +422,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             _ = await hasMetDiskFaults(index)
             noteUnanswered(index)
             let client = seats[index].client
+            seats[index].isConfirming = false
             try await client.die(remains)
             // What the former life still has in hand ends.
             seats[index].message?.resume(.failure(TransportError.connectionLost(host: "service", reason: "crash")))
@@ -473,6 +488,10 @@ public struct Simulation: Sendable, CustomStringConvertible {
         var sent: Set<String> = []
         /// How many faults its disks had when it began that.
         var diskFaults = 0
+        /// Whether an answer has told it that the service recognises repeated requests.
+        var isConfirmed = false
+        /// Whether the answer that it has got last tells it that.
+        var isConfirming = false
         var work: Task<String, any Error>?
         var lastResult = ""
 

@@ -40,6 +40,8 @@ struct SimulationTests {
                 #expect(kind.contains { $0.folds == isSo })
                 #expect(kind.contains { $0.hasFilters == isSo })
                 #expect(kind.contains { $0.hasDiskFaults == isSo })
+                #expect(kind.contains { $0.ability.speaksV2 == isSo })
+                #expect(isRepeatable || kind.contains { $0.ability.isStripped == isSo })
                 #expect(isRepeatable || kind.contains { $0.correlates == isSo })
             }
         }

@@ -48,35 +48,46 @@ final class RepeatabilityIssuer: Sendable {
         Repeatability(requestID: ODataGuid.random().description, firstSent: Self.now(), clientID: clientID)
     }
 
-    /// Learns from an answer, of a batch from those to its requests.
-    func take(_ response: ODataResponse) {
+    /// Learns from the response to a request, of a batch from the responses to its requests. A response without
+    /// `Repeatability-Result` to an identified change shows that something on the way takes the fields out.
+    func take(_ response: ODataResponse, to request: ODataRequest) {
         var results = [response.repeatabilityResult]
         if case .batch(let answers) = response.body {
             results = answers.map {
                 if case .success(let answer) = $0.result { answer.repeatabilityResult } else { nil }
             }
         }
-        if results.contains(.accepted) { support.withLock { if $0 == .unknown { $0 = .supported } } }
+        let isConfirmed = results.contains(.accepted)
+        let isMissing = !isConfirmed && request.isIdentified && response.status < 300
+        support.withLock { support in
+            switch support {
+            case .unknown where isConfirmed: support = .supported
+            case .supported where isMissing: support = .unknown
+            default: break
+            }
+        }
+    }
+
+    /// Learns from a refusal: one that says how the request was taken confirms that the service recognises repeats.
+    func take(_ refusal: ODataError) {
+        guard refusal.repeatabilityResult == .accepted else { return }
+        support.withLock { if $0 == .unknown { $0 = .supported } }
     }
 
     /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
     func takeRefusal() { support.withLock { $0 = .refused } }
 
-    /// Whether the service is known to recognise a repeat, so that what was lost on the way can be sent again.
-    func isRecognized(_ model: EntityDataModel) -> Bool {
-        switch support.withLock({ $0 }) {
-        case .supported: true
-        case .refused: false
-        case .unknown: ServiceCapabilities(model).supportsRepeatableRequests
-        }
-    }
+    /// Whether a response has confirmed that the service recognises a repeat, so that what was lost on the way can be sent
+    /// again. The promise of its metadata does not count: a proxy may take the fields out (rule 39).
+    var isConfirmed: Bool { support.withLock { $0 == .supported } }
 
     private func isWanted(_ model: EntityDataModel) -> Bool {
-        guard support.withLock({ $0 != .refused }) else { return false }
+        let support = support.withLock { $0 }
+        guard support != .refused else { return false }
         return switch policy {
         case .off: false
         case .always: true
-        case .whenSupported: isRecognized(model)
+        case .whenSupported: support == .supported || ServiceCapabilities(model).supportsRepeatableRequests
         }
     }
 

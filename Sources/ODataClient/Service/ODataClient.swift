@@ -279,7 +279,7 @@ public final class ODataClient: ODataProvider {
         // What brings an identification may have been sent with it before, and have acted: who sent it knows.
         let mayBeRepeat = request.hasIdentification
         request = repeatability.identified(configuration.completed(request), model: model)
-        if request.isIdentified, repeatability.isRecognized(model) { options.isRepeatable = true }
+        if request.isIdentified, repeatability.isConfirmed { options.isRepeatable = true }
         var hideable = request
         // A service that demands it gets every read in a batch, also one whose answer could stream.
         if model.container.requiresBatch { hideable.format = nil }
@@ -289,14 +289,18 @@ public final class ODataClient: ODataProvider {
         do {
             let response = try await exchange(request, model, options)
             guard response.refusesIdentification(of: request) else {
-                repeatability.take(response)
+                repeatability.take(response, to: request)
                 return response
             }
             guard !mayBeRepeat else {
                 repeatability.takeRefusal()
                 return response
             }
-        } catch let error as ODataError where error.refusesIdentification && request.repeatability != nil {
+        } catch let error as ODataError where request.repeatability != nil {
+            guard error.refusesIdentification else {
+                repeatability.take(error)
+                throw error
+            }
             guard !mayBeRepeat, let again = request.fromStart() else {
                 repeatability.takeRefusal()
                 throw error

@@ -1,18 +1,32 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataService
 
 /// What is known of the service beyond its model, kept with the store.
 enum ServiceKnowledge {
     private static let repeatabilityKey = "service.repeatability"
 
-    /// Whether the service recognises a repeated request: `nil` when nothing says so yet.
+    /// Whether the service recognises a repeated request: `true` once a response on this way to it has confirmed that, `nil`
+    /// when none has. A promise of its metadata is none: a proxy may take the fields out on the way (rule 39).
     static func isRepeatable(model: EntityDataModel, in database: Database) throws -> Bool? {
-        if let known = try Settings.text(repeatabilityKey, in: database) { return known == "yes" }
+        if let known = try Settings.text(repeatabilityKey, in: database), !known.isEmpty { return known == "yes" }
         let term = "Org.OData.Repeatability.V1.Supported"
-        guard let annotation = model.container.annotations.annotation(term) else { return nil }
         // The term's default value is true.
-        return annotation.value?.boolean ?? true
+        let isDenied = model.container.annotations.annotation(term).map { $0.value?.boolean == false } ?? false
+        return isDenied ? false : nil
+    }
+
+    /// Learns from the responses to requests that were made: whether the service recognises repeats.
+    ///
+    /// - Parameter wereIdentified: whether the requests had an identification, of which each response says something then.
+    static func learnRepeatability(
+        _ results: [RepeatabilityResult?], wereIdentified: Bool, in database: Database
+    ) throws {
+        if results.contains(.accepted) { return try setRepeatable(true, in: database) }
+        guard wereIdentified, try Settings.text(repeatabilityKey, in: database) == "yes" else { return }
+        // Something on the way takes the fields out.
+        try Settings.set(repeatabilityKey, "", in: database)
     }
 
     static func setRepeatable(_ isRepeatable: Bool, in database: Database) throws {

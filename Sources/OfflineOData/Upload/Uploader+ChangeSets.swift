@@ -41,7 +41,10 @@ extension Uploader {
             let bindings = hasReferences ? isKnown.map { $0 ? Bindings.known : .refused } ?? .unknown : .none
             // Sent before, it is sent as it was: the service may know it by that.
             if bindings == .refused || mentions.contains(.apart), !wasSent { return try await sendApart(marked) }
-            sending = Sending(isRepeatable: isRepeatable, wasSent: wasSent, bindings: bindings, seen: seen)
+            let isIdentified = items.allSatisfy { $0.request.repeatability != nil }
+            sending = Sending(
+                isRepeatable: isRepeatable, isIdentified: isIdentified, wasSent: wasSent, bindings: bindings, seen: seen
+            )
             batch.body = .batch(items)
             batch.mayHaveBeenSent = wasSent
         } catch {
@@ -77,6 +80,8 @@ extension Uploader {
     /// How a change set was sent.
     private struct Sending {
         let isRepeatable: Bool?
+        /// Whether the requests have an identification by which a repeat is recognised.
+        let isIdentified: Bool
         let wasSent: Bool
         let bindings: Bindings
         /// The entities as the service had them before, where it was asked.
@@ -109,7 +114,7 @@ extension Uploader {
         }
         return try await accept(
             changeSet: requests, results.compactMap { try? $0.result.get() }, seen: sending.seen,
-            isRepeat: sending.wasSent)
+            isRepeat: sending.wasSent, wereIdentified: sending.isIdentified)
     }
 
     /// The service has refused the batch itself: it has none, or none of this kind, and the requests are sent one after the
@@ -246,9 +251,10 @@ extension Uploader {
     /// - Parameters:
     ///   - seen: the entities as the service had them before, where it was asked.
     ///   - isRepeat: whether it may have acted long ago, so that the answers tell what it has now.
+    ///   - wereIdentified: whether the requests had an identification by which a repeat is recognised.
     func accept(
         changeSet requests: [QueuedRequest], _ responses: [ODataResponse], seen: [RowReference: Entity] = [:],
-        isRepeat: Bool
+        isRepeat: Bool, wereIdentified: Bool = false
     ) async throws -> Result {
         let all = Set(requests.map(\.id))
         var answers: [Answer] = []
@@ -274,10 +280,10 @@ extension Uploader {
                 Answer(
                     id: request.id, theirs: theirs, etag: theirs?.control.etag ?? etag, key: key, reading: reading))
         }
-        let isAccepted = responses.contains { $0.repeatabilityResult == .accepted }
         let (known, failedAt) = (answers, environment.instant.description)
         let unclear = try await write { database -> Int in
-            if isAccepted { try ServiceKnowledge.setRepeatable(true, in: database) }
+            try ServiceKnowledge.learnRepeatability(
+                responses.map(\.repeatabilityResult), wereIdentified: wereIdentified, in: database)
             var unclear = 0
             var seen = seen
             for answer in known {

@@ -208,7 +208,8 @@ struct Uploader: Sendable {
         }
         let tookWhole = message.method == .replace && way.puts.contains(marked.entitySet)
         return try await accept(
-            marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [], isRepeat: wasSent)
+            marked, response, seen: seen, learning: tookWhole ? [marked.entitySet] : [], isRepeat: wasSent,
+            wasIdentified: message.repeatability != nil)
     }
 
     /// How a request was sent that was refused.
@@ -389,9 +390,10 @@ struct Uploader: Sendable {
     /// - Parameters:
     ///   - seen: the entity as the service had it before.
     ///   - sets: entity sets of which it has taken whole entities, and no changes of single properties before.
+    ///   - wasIdentified: whether the request had an identification by which a repeat is recognised.
     private func accept(
         _ request: QueuedRequest, _ response: ODataResponse, seen: Entity? = nil, learning sets: Set<String> = [],
-        isRepeat: Bool = false
+        isRepeat: Bool = false, wasIdentified: Bool = false
     ) async throws -> Result {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
@@ -436,9 +438,8 @@ struct Uploader: Sendable {
         try await write { database in
             try ServiceKnowledge.addWholeEntities(of: sets, in: database)
             let streamETag = request.kind == .stream ? response.etag : current?.control.mediaEtag
-            if response.repeatabilityResult == .accepted {
-                try ServiceKnowledge.setRepeatable(true, in: database)
-            }
+            try ServiceKnowledge.learnRepeatability(
+                [response.repeatabilityResult], wereIdentified: wasIdentified, in: database)
             try outcomes.accept(
                 request, theirs: current, etag: current?.control.etag ?? etag, streamETag: streamETag, seen: before,
                 isOvertaken: overtaken, reading: read, in: database)
@@ -489,6 +490,9 @@ struct Uploader: Sendable {
         _ request: QueuedRequest, _ error: ODataError, _ attempt: Attempt, _ way: Way
     ) async throws -> Result {
         let isRepeatable = attempt.isRepeatable
+        if isRepeatable == nil, error.repeatabilityResult == .accepted {
+            try await write { try ServiceKnowledge.setRepeatable(true, in: $0) }
+        }
         // A refusal of who recognises a repeat is one of the first sending as well.
         let wasSent = attempt.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
         if error.repeatabilityResult == .rejected {

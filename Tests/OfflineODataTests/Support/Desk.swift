@@ -69,9 +69,12 @@ final class Desk: Sendable {
         var remote: any ODataProvider = try client()
         if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
         if let before { remote = Gateway(base: remote, before: before) }
+        var options = OfflineODataProvider.Options()
+        // As a response to an earlier change has confirmed.
+        if !isPlain { options.service.supportsRepeatableRequests = true }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
-            serviceRoot: "http://desk.test/", remote: around(remote), queries: queries)
+            serviceRoot: "http://desk.test/", remote: around(remote), queries: queries, options: options)
         try await store.download()
         await wire.mend()
         return store

@@ -76,7 +76,14 @@ final class Shop: Sendable {
         options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
         let service: any ODataProvider
-        if let remote { service = remote } else { service = try client() }
+        var options = options
+        if let remote {
+            service = remote
+        } else {
+            service = try client()
+            // As a response to an earlier change has confirmed.
+            if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
+        }
         return try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)

@@ -1,0 +1,68 @@
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataService
+import OfflineOData
+import Testing
+
+/// A promise of repeatable requests counts once a response on the way has confirmed it (rule 39).
+@Suite("A proxy that takes the fields of repeatable requests out")
+struct StrippedFieldTests {
+    /// A way on which the fields get lost, in both directions.
+    private struct Stripping: HTTPTransport {
+        let base: any HTTPTransport
+
+        func send(
+            _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+        ) async throws -> (HTTPResponse, ByteStream) {
+            var request = request
+            for name in [HTTPField.Name.repeatabilityRequestID, .repeatabilityFirstSent, .repeatabilityClientID] {
+                request.headerFields[name] = nil
+            }
+            var (response, stream) = try await base.send(request, body: body, options: options)
+            response.headerFields[.repeatabilityResult] = nil
+            return (response, stream)
+        }
+    }
+
+    @Test("A lost response makes no second entity: the outcome is unknown")
+    func lost() async throws {
+        let shop = try await Shop()
+        let session = try HTTPSession(
+            Stripping(base: shop.wire), serviceRoot: Shop.serviceRoot, configuration: .init())
+        let client = try ODataClient(serviceRoot: Shop.serviceRoot, transport: session)
+        let store = try await shop.store(through: client)
+        try await store.download()
+        try await order(in: store)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        for _ in 0..<3 { _ = try? await store.upload() }
+        await shop.wire.mend()
+        _ = try? await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        #expect(try await store.status().failed.map(\.state) == [.inDoubt])
+        try store.close()
+    }
+
+    @Test("Once a response has confirmed it, a change whose response is lost is sent again and recognised")
+    func confirmed() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: try shop.client())
+        try await order(in: store)
+        _ = try await store.upload()
+        try await order(in: store)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        _ = try await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 202)
+        let status = try await store.status()
+        #expect(status.pending.isEmpty && status.failed.isEmpty)
+        try store.close()
+    }
+
+    private func order(in store: OfflineODataProvider) async throws {
+        try await store.create(
+            "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
+    }
+}
