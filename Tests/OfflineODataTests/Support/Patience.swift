@@ -5,7 +5,7 @@ import Testing
 enum Patience {
     /// How long a test that must not hang may take. It ends what hangs, and says nothing of how fast anything is: instrumented
     /// code (`scripts/sanitize.sh`) is many times slower, and so is a machine that builds beside the tests.
-    static let limit: TimeLimitTrait = .timeLimit(.minutes(15))
+    static let limit: TimeLimitTrait = .timeLimit(.minutes(20))
 
     /// Whether the tests run in instrumented code.
     static let isInstrumented = ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] != nil
