@@ -45,7 +45,7 @@ extension OfflineODataProvider {
         /// exact in any case, and so are groups, and members whose type nobody declared.
         public var isCaseSensitive: Bool?
         /// The offset in minutes that instants in JSON count as written with where the service leaves it out, as it must
-        /// not; `nil` refuses them. 0 is UTC.
+        /// not; `nil` for instants that cannot be read then (``refusesUnreadableValues``). 0 is UTC.
         public var assumedOffset: Int?
         /// Whether keys that are texts or bytes must state how long they may get, as older engines want it.
         public var requiresMaxLengthOfKeys = false

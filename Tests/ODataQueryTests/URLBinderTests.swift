@@ -135,6 +135,19 @@ struct URLBinderTests {
         #expect(error.suggestions.first == "Orders")
     }
 
+    @Test(
+        "A segment with a dollar sign that the standard does not define is a key, or the nearest name is told",
+        arguments: [
+            ("Orders/$cuont", 7, "$count"), ("Orders(1)/$cuont", 10, "$count"), ("Orders(1)/$vaule", 10, "$value"),
+            ("Orders(1)/$links/Items", 10, nil),
+        ] as [(String, Int, String?)])
+    func unknownSystemSegment(text: String, offset: Int, suggestion: String?) throws {
+        let error = try error(text)
+        #expect(error.offset == offset)
+        #expect(error.suggestions.first == suggestion)
+        #expect(try key("Customers/$a")?.parts.map(\.value) == ["$a"])
+    }
+
     @Test("$select becomes ordinals; complex parts are said apart")
     func select() throws {
         let query = try #require(
@@ -181,14 +194,14 @@ struct URLBinderTests {
     @Test("groupby names a property by its path, and later expressions find it")
     func groupBy() throws {
         let text =
-            "Orders?$apply=filter(Freight gt 1)/groupby((Customer/Country,ShipCity),aggregate(Freight with sum as Total,$count as N))"
-            + "/filter(Total gt 10 and Customer/Country eq 'CH')/orderby(N desc)&$orderby=Customer/Country&$select=Customer/Country,Total"
+            "Orders?$apply=filter(Freight gt 1)/groupby((Customer/Country,ShipCity),aggregate(Freight with sum as Sum,$count as N))"
+            + "/filter(Sum gt 10 and Customer/Country eq 'CH')/orderby(N desc)&$orderby=Customer/Country&$select=Customer/Country,Sum"
         let query = try #require(try bind(text).query)
         let shape = query.resultShape
-        #expect(shape.properties.map(\.name) == ["Customer/Country", "ShipCity", "Total", "N"])
+        #expect(shape.properties.map(\.name) == ["Customer/Country", "ShipCity", "Sum", "N"])
         #expect(
             shape.properties.map(\.type) == [
-                .primitive(.string), .primitive(.string), .primitive(.decimal), .primitive(.int64),
+                .primitive(.string), .primitive(.string), .primitive(.decimal), .primitive(.decimal),
             ])
         #expect(query.projection == .some(ordinals: [0, 2], names: []))
         guard case .path(let path)? = query.orderBy.first?.expression,
@@ -257,7 +270,7 @@ struct URLBinderTests {
 
     @Test("After aggregation the old properties are gone")
     func gone() throws {
-        let error = try error("Orders?$apply=aggregate(Freight with sum as Total)&$filter=Freight gt 1")
+        let error = try error("Orders?$apply=aggregate(Freight with sum as Sum)&$filter=Freight gt 1")
         #expect(error.kind == .unknownName)
         #expect(error.part == "$filter")
     }

@@ -98,7 +98,7 @@ extension BindingSession {
         throw QueryError(
             .unknownName,
             "\u{201C}\(text.prefix(40))\u{201D} is no value of the key \(property.name) of \(shape.name), which is of type \(type).",
-            offset: offset)
+            offset: offset, suggestions: text.hasPrefix("$") ? nearest(to: text, among: PathSegment.systemNames) : [])
     }
 
     /// The key's names and types for messages.

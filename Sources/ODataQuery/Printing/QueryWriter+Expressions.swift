@@ -244,7 +244,7 @@ extension QueryWriter {
         }
     }
 
-    /// A decimal without exponent and always with a point, which tells it from a whole number.
+    /// A decimal without exponent. A point tells it from a whole number, which ends where 64 bits do.
     private static func plain(_ value: ODataDecimal) -> String {
         var digits = String(value.magnitude)
         var scale = value.scale
@@ -252,7 +252,10 @@ extension QueryWriter {
             digits += String(repeating: "0", count: -scale)
             scale = 0
         }
-        if scale == 0 { return "\(value.isNegative ? "-" : "")\(digits).0" }
+        if scale == 0 {
+            let whole = "\(value.isNegative ? "-" : "")\(digits)"
+            return Int64(whole) == nil ? whole : whole + ".0"
+        }
         if digits.utf8.count <= scale { digits = String(repeating: "0", count: scale - digits.utf8.count + 1) + digits }
         let point = digits.index(digits.endIndex, offsetBy: -scale)
         return "\(value.isNegative ? "-" : "")\(digits[..<point]).\(digits[point...])"

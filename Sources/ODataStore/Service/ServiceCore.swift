@@ -46,6 +46,7 @@ final class ServiceCore: Sendable {
             mapping.tables.values.filter { options.requiresETags || ETagRule.isRequired($0, in: mapping.model) }.map(
                 \.set))
         rules.requiresPrincipals = options.requiresPrincipals
+        rules.etagProperties = etags.mapValues { Set($0.properties) }
         for table in mapping.tables.values {
             var reserved: Set<String> = []
             if case .counter(let property)? = etags[table.set] { reserved.insert(property) }
@@ -81,6 +82,8 @@ final class ServiceCore: Sendable {
     var seedingWriter: RowWriter {
         var writer = writer(ServiceHook(core: self, isTrusted: true, isSeeding: true))
         writer.rules.takesComputedValues = true
+        // Who describes a service and its data leaves the precision of durations out and means any.
+        writer.check = ValueCheck(model: mapping.model, checks: .all.subtracting(.unstatedPrecision))
         writer.rules.ignoresCapabilities = true
         writer.rules.requiresPrincipals = false
         return writer
@@ -143,6 +146,15 @@ enum ETagRule: Hashable, Sendable {
     case sequence
 
     private static let term = "Org.OData.Core.V1.OptimisticConcurrency"
+
+    /// The properties whose values an ETag is made of.
+    var properties: [String] {
+        switch self {
+        case .counter(let name): [name]
+        case .values(let names): names
+        case .none, .sequence: []
+        }
+    }
 
     /// Whether the model says that changes of a set's entities must state their ETag (OData Protocol 4.01, 11.4.1.1).
     static func isRequired(_ table: TableStorage, in model: EntityDataModel) -> Bool { stated(table, model) != nil }

@@ -16,11 +16,7 @@ extension RowWriter {
         let shape = after.shape
         var known = Set(shape.key.map(\.path))
         // The ETag tells the values that it is made of.
-        switch ETagRule(of: plan.storage, in: mapping.model, isWanted: false) {
-        case .counter(let name): known.insert(name)
-        case .values(let names): known.formUnion(names)
-        case .none, .sequence: break
-        }
+        known.formUnion(rules.etagProperties[plan.storage.set] ?? [])
         for navigation in given.related.keys.compactMap(shape.navigationProperty) {
             known.formUnion(navigation.constraints.map(\.property))
         }

@@ -308,6 +308,23 @@ extension RowWriter {
         }
     }
 
+    /// Checks that no relation of an update asks for another key: a foreign key that is a part of it stays as it is
+    /// (OData Protocol 4.01, 11.4.3).
+    ///
+    /// - Parameters:
+    ///   - patch: the changes, with the foreign keys of the relations that were asked for.
+    ///   - row: the row before the update.
+    /// - Throws: 409 with the navigation property as target.
+    func checkKeys(of patch: Entity, before row: WrittenRow) throws {
+        let keys = Set(row.entity.shape.key.map(\.path))
+        for name in patch.related.keys.sorted() {
+            guard let navigation = row.entity.shape.navigationProperty(name), !navigation.isCollection else { continue }
+            let parts = navigation.constraints.map(\.property).filter { keys.contains($0) && patch[$0] != nil }
+            try checkForeignKey(
+                of: row, is: Dictionary(parts.map { ($0, patch[$0] ?? .null) }) { first, _ in first }, by: name)
+        }
+    }
+
     /// Whether two values of a foreign key are the same: `nil` is null, and numbers may be of different types.
     private static func isSame(_ left: ODataValue?, _ right: ODataValue?) -> Bool {
         let (left, right) = (left ?? .null, right ?? .null)

@@ -21,7 +21,7 @@ public struct RowWriter: Sendable {
     public let mapping: StorageMapping
     var hook: (any WriteHook)?
     let plans: [String: WritePlan]
-    let check: ValueCheck
+    var check: ValueCheck
     /// What a writer does beyond the single row.
     var rules: WriteRules
     /// How many deletions that others caused lie above this one.
@@ -249,6 +249,7 @@ public struct RowWriter: Sendable {
         if replaces { own.formUnion(before.dynamicProperties.keys) }
         let principals = try resolveReferences(
             in: &patch, of: plan, before: row, request: request, database: database)
+        try checkKeys(of: patch, before: row)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try restrictions(of: set, plan)?.checkUpdate(given, patch, of: before)
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)

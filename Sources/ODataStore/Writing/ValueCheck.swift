@@ -6,7 +6,9 @@ import ODataService
 struct ValueCheck {
     private let validator: ValueValidator
 
-    init(model: EntityDataModel) { validator = ValueValidator(model: model) }
+    init(model: EntityDataModel, checks: ValueValidator.Checks = .all) {
+        validator = ValueValidator(model: model, checks: checks)
+    }
 
     /// Checks a value for a property.
     ///

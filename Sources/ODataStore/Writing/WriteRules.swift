@@ -25,6 +25,8 @@ public struct WriteRules: Sendable {
     public var takesComputedValues = false
     /// The properties that only the service changes, by set: an update leaves them alone.
     public var reserved: [String: Set<String>] = [:]
+    /// The properties whose values a set's ETags are made of, by set: an ETag tells these values.
+    public var etagProperties: [String: Set<String>] = [:]
 
     /// Makes rules with the defaults.
     public init() {}

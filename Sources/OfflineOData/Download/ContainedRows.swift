@@ -49,7 +49,7 @@ struct ContainedRows {
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         let applied = try takeIn(entity, in: parent)
         try replacedStreams.noteDue(entity, applied.rowID)
-        try unreadable.forget(entity, applied.rowID)
+        if unreadable.hasAny { try unreadable.forget(loader.storable(entity), applied.rowID) }
         return applied
     }
 

@@ -95,7 +95,7 @@ struct RowApplier {
             return nil
         }
         let rowID = try applyReadable(entity)
-        try unreadable.forget(entity, rowID)
+        if unreadable.hasAny { try unreadable.forget(loader.storable(entity), rowID) }
         return rowID
     }
 

@@ -71,6 +71,8 @@ struct UnreadableValues {
     }
 
     /// Forgets the values of a row that an entity has brought.
+    ///
+    /// - Parameter entity: the entity with the values that could be read and stored.
     func forget(_ entity: Entity, _ rowID: Int64) throws {
         guard hasAny else { return }
         for property in try properties(of: rowID).keys where entity.control.unreadable[property] == nil {

@@ -17,7 +17,7 @@ struct AnyTextTests {
         INSERT INTO n VALUES (1, 10), (2, 9), (3, 'a'), (4, '10'), (5, 1.5), (6, CAST('a' AS BLOB)), (7, NULL);
         CREATE TABLE k2 (code PRIMARY KEY NOT NULL, x);
         INSERT INTO k2 VALUES (10, 1), (9, 2), ('a', 3);
-        CREATE TABLE flat (code NUMERIC_OR_TEXT PRIMARY KEY NOT NULL, x) WITHOUT ROWID;
+        CREATE TABLE flat (code NUMERIC PRIMARY KEY NOT NULL, x) WITHOUT ROWID;
         INSERT INTO flat VALUES (10, 1), ('b', 2);
         CREATE TABLE c (code TEXT PRIMARY KEY COLLATE NOCASE NOT NULL, x INTEGER);
         INSERT INTO c VALUES ('Abc', 1);

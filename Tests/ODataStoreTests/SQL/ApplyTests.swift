@@ -260,8 +260,8 @@ struct ApplyTests {
         #expect(
             try await json(
                 "Employees?$apply=groupby((\(manager)),compute(case(Manager eq Aggregation.rollupnode():ID) as Own)/"
-                    + "aggregate(ID with sum as All,Own with sum as Own))/filter(Manager/ID le 2)&$select=All,Own")
-                == #"{"All":9,"Own":5},{"All":4,"Own":4}"#)
+                    + "aggregate(ID with sum as All,Own with sum as Sum))/filter(Manager/ID le 2)&$select=All,Sum")
+                == #"{"All":9,"Sum":5},{"All":4,"Sum":4}"#)
         #expect(
             try await json(
                 "Employees?$apply=groupby((\(manager),rolluprecursive($root/Employees,Staff,ID)),aggregate($count as N))"

@@ -183,8 +183,8 @@ struct ServiceConstraintTests {
             """
         ])
         let first = try await bazaar.create("Orders", #"{"Owner":"ann","Margin":1}"#).control.etag
-        let same = try await bazaar.send(.update, "Orders(1)", #"{"Margin":2}"#).etag
-        let other = try await bazaar.send(.update, "Orders(1)", #"{"Owner":"bob"}"#).etag
+        let same = try await bazaar.send(.update, "Orders(1)", #"{"Margin":2}"#, ifMatch: first).etag
+        let other = try await bazaar.send(.update, "Orders(1)", #"{"Owner":"bob"}"#, ifMatch: same).etag
         #expect(first != nil)
         #expect(same == first)
         #expect(other != first)

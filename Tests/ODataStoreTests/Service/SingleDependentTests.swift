@@ -83,14 +83,15 @@ struct SingleDependentTests {
         #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 
-    @Test("11.4.3.1 An entity within an update takes the one before away that cannot be without")
+    @Test("11.4.3.1, 11.4.6.2 An entity within an update does not take the one before away that cannot be without")
     func neededWithin() async throws {
         let bazaar = try await service(foreignKey: Self.neededForeignKey)
         try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
         let cup = try await bazaar.create("Products", #"{"Name":"Cup","CategoryID":2}"#)
-        try await relate(try #require(cup.control.id), bazaar, by: .within)
-        #expect(try await bazaar.names("Products") == ["Cup"])
-        #expect(try await products(bazaar) == [["Cup"], []])
+        let id = try #require(cup.control.id)
+        let error = await #expect(throws: ODataError.self) { try await relate(id, bazaar, by: .within) }
+        #expect(error?.status == 400)
+        #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 
     @Test("also in a database of others that has a unique foreign key")

@@ -47,8 +47,9 @@ struct FirstDownloadTests {
                 DefiningQuery("lines", "Order_Lines"), DefiningQuery("late", "Orders?$orderby=OrderedAt desc"),
                 DefiningQuery("products", "Products"),
             ], through: service)
+        // What else the engine adds is left out first, which does not help.
         #expect(
-            orders.requests.map(\.url.description).sorted() == [
+            Set(orders.requests.map(\.url.description)).sorted() == [
                 "Order_Lines?$orderby=OrderID,LineNumber", "Orders?$orderby=OrderedAt desc", "Products",
                 "Products?$orderby=ProductID",
             ])

@@ -9,12 +9,14 @@ import Testing
 struct QueryFailureTests {
     /// A store of categories and orders, whose service does something to what is asked of the categories.
     private func store(
-        _ shop: Shop, before: @escaping @Sendable (ODataRequest) async throws -> ODataResponse? = { _ in nil },
+        _ shop: Shop, options: OfflineODataProvider.Options = .init(),
+        before: @escaping @Sendable (ODataRequest) async throws -> ODataResponse? = { _ in nil },
         after: @escaping @Sendable (ODataRequest, ODataResponse) async throws -> ODataResponse = { $1 }
     ) async throws -> OfflineODataProvider {
         let service = Gateway(base: PlainService(base: try shop.client()), before: before, after: after)
         return try await shop.store(
-            [DefiningQuery(entitySet: "Categories"), DefiningQuery(entitySet: "Orders")], through: service)
+            [DefiningQuery(entitySet: "Categories"), DefiningQuery(entitySet: "Orders")], options: options,
+            through: service)
     }
 
     private func expectRefused(_ store: OfflineODataProvider, code: String) async throws {
@@ -50,11 +52,13 @@ struct QueryFailureTests {
         await #expect(throws: InvalidResponseError.self) { try await store.download() }
     }
 
-    @Test("when it is answered with a value beyond what the metadata promise")
+    @Test("when it is answered with a value beyond what the metadata promise, where such values are to be refused")
     func value() async throws {
         let shop = try await Shop()
+        var options = OfflineODataProvider.Options()
+        options.refusesUnreadableValues = true
         let store = try await store(
-            shop,
+            shop, options: options,
             after: { request, response in
                 guard request.url.description.hasPrefix("Categories"), case .page(var page) = response.body else {
                     return response

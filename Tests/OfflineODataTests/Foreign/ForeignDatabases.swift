@@ -153,7 +153,7 @@ enum ForeignDatabases {
         sql: """
             CREATE TABLE file (id INTEGER PRIMARY KEY, name TEXT, bytes BLOB, guid GUID, size INTEGER);
             INSERT INTO file
-            \(rows(400, "i, CASE WHEN i % 3 = 0 THEN CAST('bytes ' || i % 20 AS BLOB) ELSE 'text ' || i % 20 END, CASE i % 4 WHEN 0 THEN NULL WHEN 1 THEN zeroblob(i % 5) ELSE CAST('x' || i AS BLOB) END, unhex(printf('%032x', i * 7919)), length(i)"))
+            \(rows(400, "i, CASE WHEN i % 3 = 0 THEN CAST('bytes ' || i % 20 AS BLOB) ELSE 'text ' || i % 20 END, CASE i % 4 WHEN 0 THEN NULL WHEN 1 THEN zeroblob(i % 5) ELSE CAST('x' || i AS BLOB) END, CAST(printf('%016x', i * 7919) AS BLOB), length(i)"))
             CREATE TABLE part (file INTEGER NOT NULL REFERENCES file(id), n INTEGER NOT NULL, data, PRIMARY KEY (file, n));
             INSERT INTO part
             \(rows(500, "i % 300 + 1, i, CASE i % 3 WHEN 0 THEN 'part' || i % 9 WHEN 1 THEN i % 9 ELSE CAST(i % 9 AS BLOB) END"))

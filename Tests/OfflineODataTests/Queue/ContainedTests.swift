@@ -401,7 +401,8 @@ struct ContainedTests {
         let store = try await OfflineODataProvider.create(
             at: studio.directory.appendingPathComponent("twin").path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: gateway,
-            queries: [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")])
+            queries: [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")],
+            options: .ofConfirmedRepeats)
         try await store.download()
         try await makeTwin(studio, store)
         try await store.delete("Albums(3)")

@@ -28,6 +28,14 @@ struct SingleDependentTests {
     private static let queries = [DefiningQuery(entitySet: "Albums"), DefiningQuery(entitySet: "Notes")]
 
     /// A service of two albums with a note each.
+    /// Changes an entity of the service as somebody else.
+    private func theirs(_ studio: Studio, _ url: String, _ properties: [String: ODataValue]) async throws {
+        let shape = try #require(studio.service.model.shape(ofSet: String(url.prefix { $0 != "(" })))
+        var request = ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties)))
+        request.ifMatch = "*"
+        _ = try await studio.service.execute(request)
+    }
+
     private func service(_ alteration: (String) -> String = { $0 }) async throws -> Studio {
         let studio = try await Studio { alteration(Self.withOneNote($0)) }
         try await studio.service.create("Notes", ["ID": 2, "AlbumID": 2, "Text": "second"])
@@ -177,7 +185,7 @@ struct SingleDependentTests {
         let store = try await studio.clone(Self.queries, through: gateway)
         try await store.update("Notes(2)", ["Text": "mine"])
         try await setNote(2, in: store)
-        try await studio.service.update("Notes(1)", ["Text": "theirs"])
+        try await theirs(studio, "Notes(1)", ["Text": "theirs"])
         isInvalid.set()
         let report = try await store.upload()
         #expect(report.failed.map(\.entityText).sorted() == ["Notes(1)", "Notes(2)"])
@@ -280,7 +288,7 @@ struct SingleDependentTests {
             #expect(try await notes(store) == [1])
             #expect(try await store.rows("Notes(3)").first?["AlbumID"] == .null)
         } else {
-            try await studio.service.update("Notes(1)", ["Text": "theirs"])
+            try await theirs(studio, "Notes(1)", ["Text": "theirs"])
             options.conflictPolicy = .serverWins
         }
         #expect(try await sent(store, options) == ["Notes(3)"])
@@ -297,7 +305,7 @@ struct SingleDependentTests {
         try await setNote(2, in: store)
         try await store.update("Notes(1)", ["Text": "mine"])
         try await store.update("Notes(2)", ["Text": "mine"])
-        try await studio.service.update("Notes(1)", ["Text": "theirs"])
+        try await theirs(studio, "Notes(1)", ["Text": "theirs"])
         #expect(try await sent(store, UploadOptions(conflictPolicy: .serverWins)) == ["Notes(2)"])
         #expect(try await notes(studio.service, of: 1) == [1])
         #expect(try await notes(studio.service, of: 2) == [2])

@@ -91,9 +91,10 @@ final class Shop: Sendable {
 
     /// A new store, downloaded.
     func clone(
-        _ queries: [DefiningQuery] = [], named name: String = "clone", through remote: (any ODataProvider)? = nil
+        _ queries: [DefiningQuery] = [], named name: String = "clone",
+        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
-        let store = try await store(queries, named: name, through: remote)
+        let store = try await store(queries, named: name, options: options, through: remote)
         try await store.download()
         return store
     }
@@ -240,5 +241,14 @@ struct PlainService: ODataProvider {
         default: break
         }
         return response
+    }
+}
+
+extension OfflineODataProvider.Options {
+    /// Those of a store whose service has confirmed that it recognises repeated requests.
+    static var ofConfirmedRepeats: OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.service.supportsRepeatableRequests = true
+        return options
     }
 }

@@ -90,7 +90,14 @@ final class Studio: Sendable {
         through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
         let service: any ODataProvider
-        if let remote { service = remote } else { service = try client() }
+        var options = options
+        if let remote {
+            service = remote
+        } else {
+            service = try client()
+            // As a response to an earlier change has confirmed.
+            if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
+        }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: service, queries: queries, options: options)

@@ -89,7 +89,8 @@ struct ChangeSetDoubtTests {
         let shop = try await Shop()
         let isMended = LockedFlag()
         let error = ODataError(status: 404, code: "", message: "Nothing here.")
-        let store = try await shop.clone(through: losing(try shop.client(), then: error, isMended))
+        let store = try await shop.clone(
+            options: .ofConfirmedRepeats, through: losing(try shop.client(), then: error, isMended))
         try await categoryAndStock(store)
         for _ in 1...2 { _ = try? await store.upload() }
         #expect(try await store.status().pending.map(\.state) == [.sending, .sending])

@@ -44,7 +44,8 @@ struct ChangeSetMeetingTests {
     @Test("is refused as a whole where what it creates was deleted here while it was on its way, and the queue goes on")
     func deletedOnTheWay() async throws {
         let shop = try await Shop()
-        let store = try await shop.clone(through: losing(try shop.client(), hasActed: false))
+        let store = try await shop.clone(
+            options: .ofConfirmedRepeats, through: losing(try shop.client(), hasActed: false))
         // The service takes no such price.
         try await categoryAndProduct(store, price: -1)
         await #expect(throws: TransportError.self) { try await store.upload() }

@@ -83,6 +83,7 @@ struct DoubtTests {
     func refusedRepeat(status: Int) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(
+            options: .ofConfirmedRepeats,
             through: losing(
                 try shop.client(), then: ODataError(status: status, code: "", message: "The database is down.")))
         try await store.create("Orders", Self.order)
@@ -99,7 +100,8 @@ struct DoubtTests {
     func recognisedRepeat() async throws {
         let shop = try await Shop()
         let error = ODataError(status: 403, code: "No", message: "Not you.", repeatabilityResult: .accepted)
-        let store = try await shop.clone(through: losing(try shop.client(), then: error))
+        let store = try await shop.clone(
+            options: .ofConfirmedRepeats, through: losing(try shop.client(), then: error))
         try await store.create("Orders", Self.order)
         await #expect(throws: TransportError.self) { try await store.upload() }
         #expect(try await store.upload().failed.map(\.state) == [.refused])

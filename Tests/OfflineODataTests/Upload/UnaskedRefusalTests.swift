@@ -43,7 +43,7 @@ struct UnaskedRefusalTests {
     private func store(
         _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
     ) async throws -> OfflineODataProvider {
-        let store = try await shop.clone(through: service)
+        let store = try await shop.clone(options: .ofConfirmedRepeats, through: service)
         try await store.transaction { changes in
             for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
         }

@@ -124,6 +124,7 @@ struct UnsentTests {
             shop.wire, serviceRoot: Shop.serviceRoot,
             configuration: .init(retry: RetryPolicy(maxAttempts: attempts, firstDelay: .zero, sleep: { _ in })))
         let store = try await shop.clone(
+            options: .ofConfirmedRepeats,
             through: try ODataClient(serviceRoot: Shop.serviceRoot, transport: session))
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])

@@ -30,9 +30,12 @@ public struct ValueValidator: Sendable {
         public static let srid = Checks(rawValue: 32)
         /// Numbers of enumerations are members or combinations of them.
         public static let members = Checks(rawValue: 64)
+        /// Fractional digits of durations whose precision is not stated, which then is 0 (OData CSDL 4.01, 7.2.3). Counts with
+        /// ``precision`` alone.
+        public static let unstatedPrecision = Checks(rawValue: 128)
 
         /// All facets, and not types, nullability or members.
-        public static let facets: Checks = [.maxLength, .precision, .unicode, .srid]
+        public static let facets: Checks = [.maxLength, .precision, .unicode, .srid, .unstatedPrecision]
         /// Everything.
         public static let all: Checks = [.types, .nullability, .facets, .members]
     }
@@ -144,9 +147,9 @@ public struct ValueValidator: Sendable {
         case .dateTimeOffset(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .dateTime(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .duration(let duration):
-            // An unstated precision is 0 (OData CSDL 4.01, 7.2.3); of instants, services leave it out and mean any.
+            // Of instants, services leave the precision out and mean any.
             var facets = facets
-            if model.version >= .v4 { facets.precision = facets.precision ?? 0 }
+            if model.version >= .v4, checks.contains(.unstatedPrecision) { facets.precision = facets.precision ?? 0 }
             try validate(picoseconds: duration.picoseconds, facets)
         case .timeOfDay(let time): try validate(picoseconds: time.picoseconds % picosecondsPerSecond, facets)
         case .geo(let geo):
