@@ -25,6 +25,8 @@ final class AddedFields: Sendable {
     static let proofs: Set = [400, 406, 415, 417, 501]
     /// The statuses that have nothing to do with the fields: who asks, and how often.
     private static let unrelated: Set = [401, 407, 429]
+    /// The statuses of gateways and busy services, which are not asked more often than it takes.
+    private static let ofCommunication: Set = [502, 503, 504]
 
     private struct Refusal {
         var count = 0
@@ -80,6 +82,8 @@ final class AddedFields: Sendable {
         guard status >= 400, !Self.unrelated.contains(status), response.headerFields[.retryAfter] == nil else {
             return []
         }
+        // It says what it refuses: that it recognises repeats. Who identified the request knows whether it may be sent again.
+        guard response.headerFields[.repeatabilityResult] != RepeatabilityResult.rejected.rawValue else { return [] }
         let kind = Self.kind(message)
         let isKnown = state.withLock { $0.accepted.contains(kind) || $0.futile.contains(kind) }
         guard !isKnown else { return [] }
@@ -88,6 +92,7 @@ final class AddedFields: Sendable {
         }
         guard !present.isEmpty else { return [] }
         guard message.isReading else { return Self.proofs.contains(status) ? [Set(present)] : [] }
+        guard !Self.ofCommunication.contains(status) else { return [Set(present)] }
         var attempts = present.map { Set([$0]) }
         if present.count > 1 { attempts.append(Set(present)) }
         return attempts

@@ -136,8 +136,8 @@ struct Metadata: AsyncParsableCommand {
             abstract: "Check that metadata can be read, and list what is wrong with them.",
             discussion: """
                 Warns of elements that cannot be read and are left out, and of every name and path that leads to \
-                nothing which the documents declare.
-                Ends with 0 if the document can be read, with or without warnings, and with 1 if it cannot.
+                nothing that the documents declare. Ends with 0 if the document can be read, with or without \
+                warnings, and with 1 if it cannot.
 
                 EXAMPLE
                   outpost metadata validate metadata.xml

@@ -138,7 +138,8 @@ import Testing
             let recorded = try? ODataURL(parsing: String((exchange.request.path ?? "").dropFirst()))
             let sent = try ODataURL(parsing: String((asked.path ?? "").dropFirst("/odata.svc/".count)))
             #expect(sent == recorded, "\(exchange.line) was asked as \(asked.path ?? "")")
-            #expect(asked.headerFields[.odataMaxVersion] == "4.01")
+            // A refused read is repeated without what the client has added.
+            if exchange.response.status ?? 0 < 400 { #expect(asked.headerFields[.odataMaxVersion] == "4.01") }
         }
         #expect(understood > 50, "\(understood)")
         #expect(refused > 20, "\(refused)")
