@@ -189,7 +189,7 @@ struct SendingTests {
         #expect(pull.output.contains("\"differences\"") && pull.output.contains("Phone"), "\(pull.output)")
         #expect(pull.output.contains("\"refused\""))
         let next = try await tool.run("pull", clone, "--json").output
-        #expect(next.contains("\"differences\":[]"), "\(next)")
+        #expect(next.contains("\"differences\"") && !next.contains("Phone"), "\(next)")
     }
 
     @Test("pull --metadata lists what has changed though the download behind it fails; a wrong name changes nothing")
