@@ -8,12 +8,13 @@ struct ClauseDetailTests {
     @Test("11.5.5.1 an action without parameters needs no body, whatever the media type says")
     func emptyActionBody() async throws {
         try await Site.reference { site async throws in
-            let laptop = try await site.product()
             let types: [[String: String]] = [
                 [:], ["Content-Type": "application/json"], ["Content-Type": "text/plain"],
                 ["Content-Type": "application/json;odata.metadata=minimal"],
             ]
             for fields in types {
+                // Seeding anew gives new keys.
+                let laptop = try await site.product()
                 #expect(try await site.send("POST", "\(laptop)/ComplianceService.Activate", fields).status < 300)
                 #expect(try await site.send("POST", "Products/MarkAllAsReviewed", fields).status < 300)
                 #expect(try await site.send("POST", "Reseed", fields).status < 300)
@@ -338,7 +339,8 @@ struct ClauseDetailTests {
                     + "--c--\r\n"
             }
             let good = part("GET Products/$count HTTP/1.1")
-            let patch = "PATCH Categories HTTP/1.1\r\nContent-Type: application/json\r\n\r\n{}"
+            let patch =
+                "PATCH Categories HTTP/1.1\r\nContent-Type: application/json\r\n\r\n" + #"{"value":[]}"#
             let parts = [
                 part("GET Products/$count\r\nHost: host"), set([part("GET Products HTTP/1.1", "Content-ID: 1\r\n")]),
                 set([part(patch, "Content-ID: 2\r\n"), part(patch, "Content-ID: 2\r\n")]), part("nonsense"),

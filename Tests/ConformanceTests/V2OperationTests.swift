@@ -242,7 +242,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("MS-ODATA 2.2.3.6.1 of function imports with one name, the parameters in the URL choose")
+    @Test("MS-ODATA 2.2.3.6.1 parameters of a function import are optional, and of overloads V2 has the first alone")
     func overloads() async throws {
         try await Site.reference { site async throws in
             for (call, count) in [("count=2L", 2), ("count=1L&category='Electronics'", 1)] {
@@ -250,7 +250,9 @@ struct V2OperationTests {
                 let body = try #require(try answer.json["d"] as? [String: Any], "\(answer.text)")
                 #expect((body["results"] as? [Any])?.count == count)
             }
-            #expect(try await site.get("v2/Calculate?a=3L&b=4L&$format=json").text == #"{"d":{"Calculate":"7"}}"#)
+            // A container of these versions has each name once, and readers refuse another.
+            #expect(try await site.get("v2/Calculate?value=3L&$format=json").text == #"{"d":{"Calculate":"6"}}"#)
+            #expect(try await site.get("v2/Calculate?a=3L&b=4L&$format=json").status == 404)
         }
     }
 

@@ -12,13 +12,18 @@ public enum RepeatabilityPolicy: Hashable, Sendable {
     /// Where the service says that it recognises repeats: by `Org.OData.Repeatability.V1.Supported` in its metadata,
     /// or by `Repeatability-Result` in an answer.
     case whenSupported
-    /// With every change that does not ask for none.
+    /// With every change that does not ask for none. With this the app vouches for the service: a change whose response was
+    /// lost is sent again, unless the service has refused identifications.
     case always
 }
 
 /// Gives identifications to changes, and remembers whether the service takes them.
 final class RepeatabilityIssuer: Sendable {
-    private enum Support: Sendable { case unknown, supported, refused }
+    private enum Support: Sendable {
+        case unknown, supported, refused
+        /// A response lacked what it must say: something on the way takes the fields out.
+        case lost
+    }
 
     private let policy: RepeatabilityPolicy
     private let clientID: String?
@@ -61,8 +66,8 @@ final class RepeatabilityIssuer: Sendable {
         let isMissing = !isConfirmed && request.isIdentified && response.status < 300
         support.withLock { support in
             switch support {
-            case .unknown where isConfirmed: support = .supported
-            case .supported where isMissing: support = .unknown
+            case .unknown where isConfirmed, .lost where isConfirmed: support = .supported
+            case .unknown where isMissing, .supported where isMissing: support = .lost
             default: break
             }
         }
@@ -71,15 +76,18 @@ final class RepeatabilityIssuer: Sendable {
     /// Learns from a refusal: one that says how the request was taken confirms that the service recognises repeats.
     func take(_ refusal: ODataError) {
         guard refusal.repeatabilityResult == .accepted else { return }
-        support.withLock { if $0 == .unknown { $0 = .supported } }
+        support.withLock { if $0 != .refused { $0 = .supported } }
     }
 
     /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
     func takeRefusal() { support.withLock { $0 = .refused } }
 
     /// Whether a response has confirmed that the service recognises a repeat, so that what was lost on the way can be sent
-    /// again. The promise of its metadata does not count: a proxy may take the fields out (rule 39).
-    var isConfirmed: Bool { support.withLock { $0 == .supported } }
+    /// again. The promise of its metadata does not count, since a proxy may take the fields out (rule 39); the word of the app
+    /// counts until a response shows that.
+    var isConfirmed: Bool {
+        support.withLock { $0 == .supported || policy == .always && $0 == .unknown }
+    }
 
     private func isWanted(_ model: EntityDataModel) -> Bool {
         let support = support.withLock { $0 }
