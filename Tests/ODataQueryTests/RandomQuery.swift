@@ -37,8 +37,9 @@ struct RandomQuery {
         case 2: return Literal(.integer(Int64(bitPattern: digits)))
         case 3: return Literal(.integer(Int64.random(in: -99...99, using: &generator)))
         case 4:
+            // A literal is a decimal by its point, with a digit behind it.
             let value = ODataDecimal(
-                isNegative: chance(50), magnitude: UInt128(digits), scale: Int.random(in: 0...30, using: &generator))
+                isNegative: chance(50), magnitude: UInt128(digits), scale: Int.random(in: 1...30, using: &generator))
             return Literal(.decimal(value ?? ODataDecimal(1)), type: .decimal)
         case 5:
             let double = Double(bitPattern: digits)
