@@ -125,7 +125,8 @@ struct UnsentTests {
             configuration: .init(retry: RetryPolicy(maxAttempts: attempts, firstDelay: .zero, sleep: { _ in })))
         let store = try await shop.clone(
             options: .ofConfirmedRepeats,
-            through: try ODataClient(serviceRoot: Shop.serviceRoot, transport: session))
+            through: try ODataClient(
+                serviceRoot: Shop.serviceRoot, transport: session, configuration: .init(repeatability: .always)))
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
         // The service acts, and cannot be reached any more when the client tries again.
