@@ -78,7 +78,7 @@ echo "No network from here on."
 chapter "Ask questions offline"
 run query shop 'Orders?$filter=Freight gt 240&$orderby=Freight desc&$select=OrderID,OrderedAt,Freight&$expand=Customer($select=CompanyName,Country)&$top=5'
 run query shop 'Customers?$filter=Orders/any(o:o/Freight gt 255)&$select=CustomerID,CompanyName&$orderby=CustomerID&$count=true'
-run query shop 'Orders?$apply=groupby((Customer/Country),aggregate($count as Orders,Freight with sum as Freight))&$orderby=Customer/Country'
+run query shop 'Orders?$apply=groupby((Customer/Country),aggregate($count as Orders,Freight with sum as Total))&$orderby=Customer/Country'
 run query shop 'Orders(1003)?$expand=Order_Lines($expand=Product($select=Name))' --json
 
 chapter "Work offline"
