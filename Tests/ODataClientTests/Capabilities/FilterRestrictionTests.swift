@@ -96,9 +96,12 @@ struct FilterRestrictionTests {
 
     @Test("a page is asked for with at most as many entities as the set says that there are (sap:maxpagesize)")
     func pageSize() async throws {
-        let set = #"<EntitySet Name="Orders" EntityType="Shop.Order""#
-        let metadata = Self.documents(.singleValue)[1].metadata.replacing(set, with: set + #" sap:maxpagesize="50""#)
-        let transport = WireScript(metadata: metadata) { _, _ in .json("{\"d\":{\"results\":[]}}") }
+        let attribute = #"xmlns:sap="http://www.sap.com/Protocols/SAPData" sap:maxpagesize="50""#
+        let metadata = ShopMetadata.v4().replacing(
+            #"<EntitySet Name="Orders""#, with: #"<EntitySet \#(attribute) Name="Orders""#)
+        let transport = WireScript(metadata: metadata) { _, _ in
+            .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
+        }
         let client = try transport.client()
         for (wanted, expected) in [(20, "20"), (50, "50"), (500, "50")] {
             let preferences = Preferences(maxPageSize: wanted)

@@ -40,6 +40,10 @@ struct SeveralContainersTests {
                     + container("C", "", set("X") + set("Z"))), ["X": "X", "C_X": "C.X", "Z": "C.Z"]
         ),
         (
+            document(container("C", isOther, set("X")) + container("B", isDefault, set("X"))),
+            ["X": "X", "C_X": "C.X"]
+        ),
+        (
             document(container("A", #"Extends="B" "# + isDefault, set("X")) + container("B", "", set("Y"))),
             ["X": "X", "Y": "Y"]
         ),

@@ -65,6 +65,7 @@ struct SeveralContainersTests {
                     serviceRoot: root, transport: session, model: model, configuration: .init(allowsPlainHTTP: true))
             })
         try await again.update("Photos(7)", ["Name": "new"])
+        try await again.upload()
         try await again.create("Archive_Items", ["ID": 8, "Name": "made"])
         try await again.upload()
         _ = try await again.execute(ODataRequest(.delete, try ODataURL(parsing: "Archive_Items(7)")))

@@ -69,7 +69,9 @@ extension CSDLBuilder {
         let qualified = qualified(node, container)
         guard isEntityType(type, user: name, node) else { return nil }
         // Sets of several containers may share a name, and are addressed differently.
-        if qualified != nil, setNames[name] != nil { name = "\(container.name)_\(name)" }
+        if qualified != nil, setNames[name] != nil || plainSetNames.contains(name) {
+            name = "\(container.name)_\(name)"
+        }
         guard takeName(name, node) else { return nil }
         return EntitySet(
             name: name, type: type, bindings: try readBindings(node),

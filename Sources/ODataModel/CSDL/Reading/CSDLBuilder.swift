@@ -27,6 +27,8 @@ struct CSDLBuilder {
     var containers: [String: Node] = [:]
     /// The full names of the containers of V2 and V3 whose sets are addressed by their names alone.
     var plainContainers: Set<String> = []
+    /// The names of these sets.
+    var plainSetNames: Set<String> = []
     /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
     /// start from.
     var associations: [String: Association] = [:]
@@ -169,7 +171,7 @@ struct CSDLBuilder {
 
     /// Finds the default container before V4, and those that it extends: the first one if none is said to be it.
     private mutating func findPlainContainers(_ parts: [Part]) {
-        var found: [(name: String, isDefault: Bool, extends: String?)] = []
+        var found: [(name: String, isDefault: Bool, extends: String?, node: Node)] = []
         for part in parts {
             for schema in part.schemas where !isV4Schema(schema) {
                 let namespace = document.attribute(schema, .namespace) ?? ""
@@ -178,7 +180,7 @@ struct CSDLBuilder {
                     let base = document.attribute(node, .extends).map { $0.contains(".") ? $0 : "\(namespace).\($0)" }
                     let isDefault =
                         document.attribute(node, .isDefaultEntityContainer).flatMap { Bool(stated: $0) } == true
-                    found.append(("\(namespace).\(name)", isDefault, base))
+                    found.append(("\(namespace).\(name)", isDefault, base, node))
                 }
             }
         }
@@ -187,6 +189,10 @@ struct CSDLBuilder {
         while let name = waiting.popLast() {
             guard plainContainers.insert(name).inserted else { continue }
             waiting += found.filter { $0.name == name }.compactMap(\.extends)
+        }
+        for container in found where plainContainers.contains(container.name) {
+            let sets = document.children(container.node, named: .entitySet)
+            plainSetNames.formUnion(sets.compactMap { document.attribute($0, .name) })
         }
     }
 
