@@ -43,7 +43,7 @@
             let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
             guard Origin(request) != nil, let url = URL(string: text) else { throw TransportError.invalidURL(text) }
             var message = URLRequest(url: url)
-            for field in request.headerFields { message.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+            message.add(request.headerFields)
             let task = session.withLock { $0?.downloadTask(with: message) }
             task?.taskDescription = label
             task?.resume()

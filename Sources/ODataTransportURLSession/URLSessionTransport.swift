@@ -106,9 +106,7 @@ public final class URLSessionTransport: HTTPTransport {
         try requireSupport(of: options)
         var outgoing = URLRequest(url: url)
         outgoing.httpMethod = request.method.rawValue
-        for field in request.headerFields {
-            outgoing.addValue(field.value, forHTTPHeaderField: field.name.rawName)
-        }
+        outgoing.add(request.headerFields)
         if request.headerFields[.acceptEncoding] == nil {
             let accepts = options.acceptsCompression ?? configuration.acceptsCompression
             outgoing.setValue(accepts ? "gzip, deflate" : "identity", forHTTPHeaderField: "Accept-Encoding")

@@ -168,6 +168,7 @@ public final class OfflineODataProvider: ODataProvider {
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
+                try UntypedSets.keep(of: model, in: database)
                 try LocalModel.keep(combined, in: database)
                 try texts.keep(in: database)
                 try ServiceKnowledge.state(options.service, in: database)

@@ -348,6 +348,28 @@ struct XMLDocumentTests {
         #expect(try ODataErrorPayload(json: json.bytes) == error, "the same in JSON")
     }
 
+    @Test(
+        "booleans of a service document are read as services write them; another text says nothing",
+        arguments: [
+            ("true", true), ("1", true), ("TRUE", true), (" true ", true), ("X", true), ("x", true), ("Yes", true),
+            ("false", false), ("0", false), ("False", false), ("\n0\t", false), ("no", false), ("perhaps", nil),
+            ("", nil),
+        ] as [(String, Bool?)])
+    func booleans(text: String, expected: Bool?) throws {
+        let attributes = ["creatable", "searchable", "requires-filter", "addressable"]
+        let document = try AtomServiceDocument(
+            xml: Array(
+                """
+                <service xmlns="http://www.w3.org/2007/app" xmlns:atom="http://www.w3.org/2005/Atom"
+                xmlns:sap="http://www.sap.com/Protocols/SAPData"><workspace><atom:title>D</atom:title>
+                <collection \(attributes.map { "sap:\($0)=\"\(text)\"" }.joined(separator: " ")) href="Rooms">
+                <atom:title>Rooms</atom:title></collection></workspace></service>
+                """.utf8))
+        let rooms = try #require(document.collection(named: "Rooms"))
+        #expect(rooms.isCreatable == expected ?? true && rooms.isSearchable == expected ?? false)
+        #expect(rooms.requiresFilter == expected ?? false && rooms.isAddressable == expected ?? true)
+    }
+
     @Test("a service document of a gateway, read and written", arguments: [ODataVersion.v2, .v4])
     func serviceDocument(version: ODataVersion) throws {
         let text = """

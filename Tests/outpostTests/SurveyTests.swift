@@ -47,6 +47,26 @@ struct SurveyTests {
         }
     }
 
+    @Test("sets whose type the metadata do not declare are named by --dry-run, clone and explain")
+    func untyped() async throws {
+        let site = try Site()
+        let service = ThingService(untyped: ["People", "Places"])
+        try await service.serving { url in
+            let said = "Left out, since the metadata do not declare their types: People, Places"
+            let survey = try await site.tool.run("clone", url, site.path("clone"), "--dry-run")
+            #expect(survey.code == 0 && survey.errors.contains(said), "\(survey.errors)")
+            #expect(!survey.output.contains("People"), "\(survey.output)")
+            let cloned = try await site.tool.run("clone", url, site.path("clone"))
+            #expect(cloned.code == 0 && cloned.errors.contains(said), "\(cloned.errors)")
+            let report = try await site.tool.run("clone", url, site.path("other"), "--dry-run", "--json")
+            #expect(report.output.contains("\"People\"") && report.output.contains("\"Places\""), "\(report.output)")
+            let explained = try await site.tool.run("explain", site.path("clone"))
+            #expect(
+                explained.output.contains("People") && explained.output.contains("do not declare its type"),
+                "\(explained.output)")
+        }
+    }
+
     @Test("a person sees the counts of what is taken, and says no to what is too much")
     func person() async throws {
         let site = try Site()

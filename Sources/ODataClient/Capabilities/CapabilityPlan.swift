@@ -115,6 +115,9 @@ struct CapabilityCheck {
         var request = inVersion(request)
         let isSetItself = bound.resource.steps.count == 1
         var limit: Int?
+        if let most = set.maxPageSize, let size = request.preferences.maxPageSize {
+            request.preferences.maxPageSize = min(size, most)
+        }
         if isSetItself {
             if case .entity = bound.resource.target {
             } else if !set.isReadable {
@@ -161,6 +164,15 @@ struct CapabilityCheck {
         }
         for name in set.requiredInFilter.sorted() where !named.contains(name) {
             throw error(set, "$filter without it", "FilterRestrictions", property: name)
+        }
+        for (path, type) in set.filterExpressionTypes.sorted(by: { $0.key < $1.key })
+        where named.contains(path) && !filter.compares(path, as: type) {
+            let attribute = set.entitySet.flatMap { capabilities.model.shape($0.type)?.property(path) }?
+                .filterRestriction
+            throw CapabilityError(
+                feature: "$filter other than by \(type.allowed)", set: set.entitySet?.name, property: path,
+                term: attribute.map { "sap:filter-restriction=\($0)" }
+                    ?? "Org.OData.Capabilities.V1.FilterRestrictions/FilterExpressionRestrictions=\(type.rawValue)")
         }
         if let functions = set.filterFunctions {
             for name in filter.calledFunctions.sorted() where !functions.contains(name) {

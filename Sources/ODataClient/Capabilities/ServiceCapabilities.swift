@@ -136,6 +136,17 @@ public struct SetCapabilities: Sendable {
     public var nonFilterableProperties: Set<String> {
         paths("FilterRestrictions", "NonFilterableProperties").union(properties { !$0.isFilterable })
     }
+    /// How filters may compare properties, by path; any way for those that are not there.
+    public var filterExpressionTypes: [String: FilterExpressionType] {
+        guard let entitySet else { return [:] }
+        var types = entitySet.filterExpressionRestrictions
+        for property in service.model.shape(entitySet.type)?.properties ?? [] where types[property.name] == nil {
+            types[property.name] = property.filterExpressionType
+        }
+        return types
+    }
+    /// The greatest number of entities in one answer; `nil` where nothing is said.
+    public var maxPageSize: Int? { entitySet?.maxPageSize }
     /// Whether entities can be ordered.
     public var isSortable: Bool { restriction("SortRestrictions", "Sortable") ?? true }
     /// The properties that entities cannot be ordered by.

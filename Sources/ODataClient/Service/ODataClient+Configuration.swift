@@ -25,6 +25,8 @@ extension ODataClient {
         public var language: String?
         /// Whether the language goes as the query option `sap-language` too, which some services want instead.
         public var sendsLanguageOption: Bool
+        /// Which messages services are asked for that understand `sap-message-scope`; `nil` sends none.
+        public var messageScope: MessageScope?
         /// Whether changes carry a token against cross-site request forgery.
         public var csrf: CSRFPolicy
         /// The header field of that token.
@@ -71,6 +73,7 @@ extension ODataClient {
             requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
             batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:],
             options: [String: String] = [:], language: String? = nil, sendsLanguageOption: Bool = false,
+            messageScope: MessageScope? = nil,
             csrf: CSRFPolicy = .automatic, csrfField: String = "X-CSRF-Token",
             repeatability: RepeatabilityPolicy = .whenSupported, repeatabilityClientID: String? = nil,
             capabilities: CapabilityPolicy = .check, valueChecks: ValueValidator.Checks = .all,
@@ -88,6 +91,7 @@ extension ODataClient {
             self.options = options
             self.language = language
             self.sendsLanguageOption = sendsLanguageOption
+            self.messageScope = messageScope
             self.csrf = csrf
             self.csrfField = csrfField
             self.repeatability = repeatability

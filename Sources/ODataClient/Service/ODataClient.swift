@@ -364,7 +364,7 @@ public final class ODataClient: ODataProvider {
     private func exchange(
         _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions, _ form: MessageForms.Form
     ) async throws -> ODataResponse {
-        let request = forms.request(try withoutSecrets(request), in: form)
+        let request = configuration.scoped(forms.request(try withoutSecrets(request), in: form), for: model)
         let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }
         let encoder = RequestEncoder(
             serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model, form, request.method))

@@ -89,14 +89,8 @@ public struct AtomServiceDocument: Hashable, Sendable {
         /// The name of what it lists: its own, else its address.
         var setName: String { name ?? url.removingPercentEncoding() }
 
-        /// A boolean attribute in any case of letters; `nil` for a text that is no boolean, as if it were not there.
-        private func flag(_ name: String) -> Bool? {
-            switch attributes[name]?.lowercased() {
-            case "true", "1": true
-            case "false", "0": false
-            default: nil
-            }
-        }
+        /// A boolean attribute; `nil` for a text that is no boolean, as if it were not there.
+        private func flag(_ name: String) -> Bool? { attributes[name].flatMap { Bool(attribute: $0) } }
     }
 
     /// What relative URLs are relative to.

@@ -23,13 +23,36 @@ struct V2Model: Sendable {
     init(_ service: EntityDataModel, capabilities: ServiceCapabilities? = nil) throws(CSDLError) {
         self.service = service
         // A model that was made once can be made again with attributes more.
-        let tagged = (try? Self.statingConcurrency(of: service)) ?? service
+        let whole = (try? Self.withOneContainer(service)) ?? service
+        let tagged = (try? Self.statingConcurrency(of: whole)) ?? whole
         boundOperations = V2BoundOperations(of: service)
         let callable = (try? boundOperations.adding(to: tagged)) ?? tagged
         let described = (try? SAPAnnotations(capabilities: capabilities).adding(to: callable)) ?? callable
         metadata = CSDLWriter.document(described, as: .xml(.v2)).bytes
         visible = try CSDLReader.read(xml: metadata)
         actionLinks = V2ActionLinks(of: visible)
+    }
+
+    /// The model with all sets in the default container, which are addressed here by their names, whatever another service
+    /// before V4 calls them that the model comes from.
+    private static func withOneContainer(_ model: EntityDataModel) throws(ModelError) -> EntityDataModel {
+        let container = model.container
+        guard
+            container.entitySets.contains(where: { $0.qualifiedName != nil })
+                || container.operationImports.contains(where: { $0.qualifiedName != nil })
+        else { return model }
+        var schemas = model.schemas
+        for schema in schemas.indices {
+            for set in schemas[schema].container?.entitySets.indices ?? 0..<0 {
+                schemas[schema].container?.entitySets[set].qualifiedName = nil
+            }
+            for index in schemas[schema].container?.operationImports.indices ?? 0..<0 {
+                schemas[schema].container?.operationImports[index].qualifiedName = nil
+            }
+        }
+        return try EntityDataModel(
+            schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
+            references: model.references)
     }
 
     /// The model with what V4 says of a set, that changes are checked against some properties, said of the properties.

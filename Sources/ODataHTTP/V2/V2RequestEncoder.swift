@@ -84,8 +84,14 @@ struct V2RequestEncoder {
     /// The URL of a request in V2's dialect, relative to the service root.
     func url(_ url: ODataURL) throws(ODataError) -> String {
         do throws(QueryError) {
-            return try V2LiteralTypes(model: model).adapted(withLinkTarget(withSearchOption(url))).translatedToV2()
-                .urlEncoded(dialect: .v2)
+            var translated = try V2LiteralTypes(model: model).adapted(withLinkTarget(withSearchOption(url)))
+                .translatedToV2()
+            if case .name(let name, let key)? = translated.path.segments.first,
+                let qualified = model.entitySet(name.text)?.qualifiedName
+            {
+                translated.path.segments[0] = .name(Identifier(qualified), key)
+            }
+            return translated.urlEncoded(dialect: .v2)
         } catch {
             throw ODataError(error)
         }
@@ -152,7 +158,8 @@ struct V2RequestEncoder {
         rest.path.segments.removeFirst()
         rest.options.aliases = [:]
         let tail = try url(rest).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = String(pieces[0]) + (tail.first.map { $0.isEmpty ? "" : "/\($0)" } ?? "")
+        let qualified = model.operationImports(name.text).first?.qualifiedName
+        let path = (qualified ?? String(pieces[0])) + (tail.first.map { $0.isEmpty ? "" : "/\($0)" } ?? "")
         let query = (pieces.dropFirst() + tail.dropFirst()).joined(separator: "&")
         return (call.httpMethod, query.isEmpty ? path : "\(path)?\(query)")
     }

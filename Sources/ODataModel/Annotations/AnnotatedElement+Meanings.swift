@@ -34,6 +34,9 @@ extension AnnotatedElement {
         }
     }
 
+    /// The regular expression of JavaScript that values match: `sap:validation-regexp`, `Validation.Pattern`.
+    public var validationPattern: String? { string("Org.OData.Validation.V1.Pattern") }
+
     /// An attribute of SAP's that is true or false.
     func flag(_ name: String) -> Bool? { sapAttribute(name).map(SAPAttributes.isTrue) }
 }
@@ -134,9 +137,6 @@ extension Property {
     /// The path of the property with the number of decimal places to show: `sap:precision`, `Measures.Scale`.
     public var scalePath: String? { path(measures + "Scale") }
 
-    /// The regular expression of JavaScript that values match: `sap:validation-regexp`, `Validation.Pattern`.
-    public var validationPattern: String? { string("Org.OData.Validation.V1.Pattern") }
-
     /// The path of the property that tells whether this one can be changed: `sap:updatable-path`.
     public var updatablePath: String? { sapAttribute("updatable-path") }
 
@@ -207,7 +207,9 @@ extension EntitySet {
     public var deletablePath: String? { restrictionPath(capabilities + "DeleteRestrictions", "Deletable") }
 
     /// The greatest number of entities in one answer: `sap:maxpagesize`.
-    public var maxPageSize: Int? { sapAttribute("maxpagesize").flatMap { Int($0) } }
+    ///
+    /// - Returns: `nil` if none is stated, or one below 1.
+    public var maxPageSize: Int? { sapAttribute("maxpagesize").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// How long a delta link holds, in seconds: `sap:delta-link-validity`.
     public var deltaLinkValidity: Int? { sapAttribute("delta-link-validity").flatMap { Int($0) } }

@@ -53,7 +53,7 @@ enum SAPAttributes {
         (term.rest(behind: "sap:") ?? term.rest(behind: "gp:")).map(String.init)
     }
 
-    static func isTrue(_ text: String) -> Bool { text.lowercased() == "true" || text == "1" || text == "X" }
+    static func isTrue(_ text: String) -> Bool { Bool(attribute: text) == true }
 
     private static let common = "com.sap.vocabularies.Common.v1."
     private static let capabilities = "Org.OData.Capabilities.V1."
@@ -176,6 +176,18 @@ enum SAPAttributes {
         ]
         guard let term = terms[base] else { return [] }
         return [Annotation(term: term, value: tag)]
+    }
+}
+
+extension Bool {
+    /// The value of a boolean attribute as services write it: `true` and `1`, `false` and `0` (XML Schema 2, 3.2.2), in any
+    /// case of letters and with blanks around; the flag `X` of SAP's own language; `yes` and `no`.
+    package init?(attribute text: String) {
+        switch text.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased() {
+        case "true", "1", "x", "yes": self = true
+        case "false", "0", "no": self = false
+        default: return nil
+        }
     }
 }
 

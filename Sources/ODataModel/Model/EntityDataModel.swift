@@ -22,6 +22,10 @@ public final class EntityDataModel: Sendable {
     /// The container with everything it extends folded in.
     public let container: EntityContainer
 
+    /// The names of entity sets and singletons that the documents have and that are not in the ``container``, since no
+    /// document read declares their entity types; in document order. A document that is written has none of them.
+    public let setsOfUnknownTypes: [String]
+
     private let typesByName: [QualifiedName: DeclaredType]
     private let entitySetsByName: [String: Int]
     private let singletonsByName: [String: Int]
@@ -50,17 +54,19 @@ public final class EntityDataModel: Sendable {
     ///   - includedSchemas: schemas of other documents that the first ones use.
     ///   - references: the documents those stand in.
     ///   - originalText: the document, to be kept.
+    ///   - setsOfUnknownTypes: the names of sets that are left out, since their types are not declared.
     /// - Throws: ``ModelError`` when a base type is missing or inheritance goes in a circle, when two
     ///   elements share a name, or when a set names a type that is not there.
     public init(
         schemas: [Schema], version: ODataVersion = .v401, includedSchemas: [Schema] = [],
-        references: [CSDLReference] = [], originalText: [UInt8]? = nil
+        references: [CSDLReference] = [], originalText: [UInt8]? = nil, setsOfUnknownTypes: [String] = []
     ) throws(ModelError) {
         self.version = version
         self.schemas = schemas
         self.includedSchemas = includedSchemas
         self.references = references
         self.originalText = originalText
+        self.setsOfUnknownTypes = setsOfUnknownTypes
         let all = includedSchemas.isEmpty ? schemas : schemas + includedSchemas
         var types: [QualifiedName: DeclaredType] = [:]
         types.reserveCapacity(
@@ -94,6 +100,9 @@ public final class EntityDataModel: Sendable {
             }
             guard sets.updateValue(index, forKey: set.name) == nil else { throw .duplicateName(set.name) }
         }
+        for (index, set) in container.entitySets.enumerated() {
+            if let name = set.qualifiedName, sets[name] == nil { sets[name] = index }
+        }
         entitySetsByName = sets
         var singletons: [String: Int] = [:]
         for (index, singleton) in container.singletons.enumerated() {
@@ -108,6 +117,7 @@ public final class EntityDataModel: Sendable {
         var imports: [String: [Int]] = [:]
         for (index, operation) in container.operationImports.enumerated() {
             imports[operation.name, default: []].append(index)
+            if let name = operation.qualifiedName { imports[name, default: []].append(index) }
         }
         importsByName = imports
         try checkInheritance()
@@ -129,7 +139,9 @@ public final class EntityDataModel: Sendable {
             return reference.includes.isEmpty && reference.includedAnnotations.isEmpty ? nil : reference
         }
         // The container of the document itself comes last: it extends the others.
-        return try EntityDataModel(schemas: includedSchemas + schemas, version: version, references: rest)
+        return try EntityDataModel(
+            schemas: includedSchemas + schemas, version: version, references: rest,
+            setsOfUnknownTypes: setsOfUnknownTypes)
     }
 
     /// A model that declares nothing.
@@ -139,6 +151,7 @@ public final class EntityDataModel: Sendable {
         includedSchemas = []
         references = []
         originalText = nil
+        setsOfUnknownTypes = []
         container = Self.flatten([])
         typesByName = [:]
         entitySetsByName = [:]
@@ -182,7 +195,7 @@ public final class EntityDataModel: Sendable {
         return types.first { circle.contains($0.name) }?.name ?? slot.type.name
     }
 
-    /// The entity set with a name, qualified by its container or its schema or not.
+    /// The entity set with a name, qualified by its container or its schema or not, or with the name that it has in URLs.
     public func entitySet(_ name: String) -> EntitySet? {
         if let index = entitySetsByName[name] { return container.entitySets[index] }
         // A path such as `NS.Container/Orders` names it too, as bindings do.
@@ -195,7 +208,7 @@ public final class EntityDataModel: Sendable {
     /// The singleton with a name.
     public func singleton(_ name: String) -> Singleton? { singletonsByName[name].map { container.singletons[$0] } }
 
-    /// The operation imports with a name: overloads share one in V4.
+    /// The operation imports with a name, or with one that they have in URLs: overloads share one in V4.
     public func operationImports(_ name: String) -> [OperationImport] {
         importsByName[name]?.map { container.operationImports[$0] } ?? []
     }

@@ -35,6 +35,9 @@ public struct EntityContainer: Hashable, Sendable {
 public struct EntitySet: Hashable, Sendable {
     /// The name, unique within the container.
     public var name: String
+    /// The name that the set has in URLs, if it is another one: before V4, the sets outside of the default container are
+    /// addressed with the name of their container, as `Archive.Photos` (OData 2.0, URI Conventions, 3.1).
+    public var qualifiedName: String?
     /// The type of its entities.
     public var type: QualifiedName
     /// Where its navigation properties lead.
@@ -47,9 +50,10 @@ public struct EntitySet: Hashable, Sendable {
     /// Makes an entity set.
     public init(
         name: String, type: QualifiedName, bindings: [NavigationPropertyBinding] = [],
-        isInServiceDocument: Bool = true, annotations: [Annotation] = []
+        isInServiceDocument: Bool = true, annotations: [Annotation] = [], qualifiedName: String? = nil
     ) {
         self.name = name
+        self.qualifiedName = qualifiedName
         self.type = type
         self.bindings = bindings
         self.isInServiceDocument = isInServiceDocument
@@ -103,6 +107,8 @@ public struct NavigationPropertyBinding: Hashable, Sendable {
 public struct OperationImport: Hashable, Sendable {
     /// The name, unique within the container.
     public var name: String
+    /// The name that it has in URLs, if it is another one; see ``EntitySet/qualifiedName``.
+    public var qualifiedName: String?
     /// The operation it calls.
     public var operation: QualifiedName
     /// Action or function.
@@ -119,9 +125,11 @@ public struct OperationImport: Hashable, Sendable {
     /// Makes an operation import.
     public init(
         name: String, operation: QualifiedName, kind: Operation.Kind, entitySet: String? = nil,
-        httpMethod: String? = nil, isInServiceDocument: Bool = false, annotations: [Annotation] = []
+        httpMethod: String? = nil, isInServiceDocument: Bool = false, annotations: [Annotation] = [],
+        qualifiedName: String? = nil
     ) {
         self.name = name
+        self.qualifiedName = qualifiedName
         self.operation = operation
         self.kind = kind
         self.entitySet = entitySet

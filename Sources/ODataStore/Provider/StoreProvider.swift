@@ -232,11 +232,27 @@ public final class StoreProvider: ODataProvider {
             guard operation.kind == .function else {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
             }
-            let budget = budget(of: request)
-            return try await database.read { [self] database in
-                try budget.running(on: database) { try call(operation, bound.resource, request, in: database) }
+            return try await answer(operation, bound.resource, request)
+        case .count:
+            guard case .operation(let operation, _)? = bound.resource.steps.last,
+                options.operations[operation.name] != nil
+            else { fallthrough }
+            let response = try await answer(operation, bound.resource, request)
+            guard case .count = response.body else {
+                throw ODataError.notImplemented("$count of the result of \(operation.name.name)")
             }
+            return response
         default: return try await reader.read(bound, request: request, in: database, cache: entry)
+        }
+    }
+
+    /// Answers a call of a function, or how many members its result has, as the resource says.
+    private func answer(
+        _ function: ODataModel.Operation, _ resource: BoundResource, _ request: ODataRequest
+    ) async throws -> ODataResponse {
+        let budget = budget(of: request)
+        return try await database.read { [self] database in
+            try budget.running(on: database) { try call(function, resource, request, in: database) }
         }
     }
 

@@ -91,6 +91,15 @@ extension TransportCheck {
                 }
             }
         },
+        TransportCheck("cookies travel in one field, over HTTP/1.1 (RFC 6265, 5.4)") { subject in
+            try await subject.joined { request, _ in
+                let cookies = request.headerFields[values: .cookie]
+                return (HTTPResponse(status: .ok), ByteStream(Array(cookies.joined(separator: "|").utf8)))
+            } _: { wire in
+                let (_, text) = try await wire.text(fields: [(.cookie, "a=1"), (.cookie, "b=2"), (.cookie, "c=x; d=3")])
+                try expect(text, is: "a=1; b=2; c=x; d=3", "the cookies")
+            }
+        },
         TransportCheck("redirects are given back as they came") { subject in
             try await subject.joined { request, _ in
                 var response = HTTPResponse(status: .init(code: Int(request.path?.dropFirst() ?? "") ?? 200))

@@ -70,7 +70,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
         }
         return try EntityDataModel(
             schemas: schemas, version: model.version, includedSchemas: model.includedSchemas,
-            references: model.references)
+            references: model.references, setsOfUnknownTypes: model.setsOfUnknownTypes)
     }
 
     // MARK: Types

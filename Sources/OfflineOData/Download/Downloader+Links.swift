@@ -10,8 +10,14 @@ extension Downloader {
     /// Whether the service is asked for links to what changes: those of single pages would tell of them alone.
     var tracksChanges: Bool { service.supportsDelta && service.supportsNext }
 
-    /// The link to what has changed of a query, where it is followed.
-    func deltaLink(of query: StoredQuery) -> String? { tracksChanges ? query.deltaLink : nil }
+    /// The link to what has changed of a query, where it is followed: not one that is older than the metadata say that such
+    /// links hold (`sap:delta-link-validity`).
+    func deltaLink(of query: StoredQuery) -> String? {
+        guard tracksChanges, let link = query.deltaLink else { return nil }
+        guard let validity = mapping.model.entitySet(query.entitySet)?.deltaLinkValidity else { return link }
+        guard let given = query.lastDownload.flatMap(ODataDateTimeOffset.init) else { return link }
+        return environment.instant.seconds - given.seconds < validity ? link : nil
+    }
 
     /// A link to what changes from now on, where it may be kept and will be followed.
     func kept(_ deltaLink: String?, of query: StoredQuery) -> String? {
@@ -25,12 +31,19 @@ extension Downloader {
         !service.supportsNext && mapping.model.singleton(query.entitySet) == nil
     }
 
+    /// The most rows of a set asked for in one page: not more than the metadata say that there are (`sap:maxpagesize`).
+    func pageSize(of set: String) -> Int {
+        min(max(pageSize, 1), mapping.model.entitySet(set)?.maxPageSize ?? .max)
+    }
+
     /// Bounds a request to one page.
     ///
-    /// - Parameter link: what led to the page.
-    func limit(_ options: inout QueryOptions, behind link: String?) {
+    /// - Parameters:
+    ///   - set: whose rows are asked for.
+    ///   - link: what led to the page.
+    func limit(_ options: inout QueryOptions, of set: String, behind link: String?) {
         let rows = link.flatMap(PageOffset.init(link:))?.rows ?? 0
-        options.top = min(max(pageSize, 1), max((options.top ?? .max) - rows, 0))
+        options.top = min(pageSize(of: set), max((options.top ?? .max) - rows, 0))
         options.skip = rows > 0 ? rows : nil
     }
 

@@ -143,7 +143,9 @@ extension Downloader {
                     start += chunk.count
                     continue
                 }
-            } catch let error as ODataError where Self.tooLong.contains(error.status) {
+            } catch let error as ODataError
+                where Self.tooLong.contains(error.status) || error.code == RefusingProvider.code
+            {
                 if chunk.count > 1 {
                     size = chunk.count / 2
                     continue
@@ -200,6 +202,8 @@ extension Downloader {
         } catch OfflineError.endless {
             return nil
         } catch let error as ODataError where Self.refusals.contains(error.status) {
+            // The service may let filters name one key and not several.
+            if error.code == RefusingProvider.code, keys.count > 1 { throw error }
             return nil
         }
         return found

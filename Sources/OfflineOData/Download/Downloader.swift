@@ -422,11 +422,11 @@ struct Downloader: Sendable {
     private func request(
         _ query: StoredQuery, _ table: TableStorage, link: String?, isDelta: Bool = false
     ) throws -> ODataRequest {
-        let preferences = Preferences(maxPageSize: pageSize, trackChanges: tracksChanges)
+        let preferences = Preferences(maxPageSize: pageSize(of: table.set), trackChanges: tracksChanges)
         var request: ODataRequest
         if countsRows(of: query) {
             request = ODataRequest(.read, try columnSet(query, table), preferences: preferences)
-            limit(&request.url.options, behind: link)
+            limit(&request.url.options, of: table.set, behind: link)
         } else if let link, mapping.model.singleton(table.set) != nil {
             // What changed of a singleton is a collection, which its URL would not tell.
             request = ODataRequest(following: link, preferences: preferences)

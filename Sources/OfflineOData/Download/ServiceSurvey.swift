@@ -22,6 +22,9 @@ public struct ServiceSurvey: Sendable {
     /// The entity sets that are not taken although nobody named a query, since their entities have no key by which a store could
     /// tell them apart.
     public let withoutKey: [String]
+    /// The entity sets and singletons that are not taken although nobody named a query, since the metadata do not declare
+    /// their types.
+    public let withoutType: [String]
 
     /// How many rows there are in all, as far as the service says; `Int.max` where it says more than can be counted.
     public var rows: Int {
@@ -54,7 +57,8 @@ public struct ServiceSurvey: Sendable {
         }
         let withoutKey = model.container.entitySets.filter { queries.isEmpty && !$0.hasKey(in: model) }.map(\.name)
         let leftOut = model.container.entitySets.filter { queries.isEmpty && !$0.isReadableAsWhole }.map(\.name)
-        return ServiceSurvey(parts: parts, leftOut: leftOut, withoutKey: withoutKey)
+        let withoutType = queries.isEmpty ? model.setsOfUnknownTypes : []
+        return ServiceSurvey(parts: parts, leftOut: leftOut, withoutKey: withoutKey, withoutType: withoutType)
     }
 
     /// The number of rows of a query; `nil` when the service does not count.

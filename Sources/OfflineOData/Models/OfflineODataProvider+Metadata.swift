@@ -94,6 +94,7 @@ extension OfflineODataProvider {
             if rebuilds { try QueryTable.remakeParts(migration.new.mapping, in: database) }
             try database.execute(sql: "DELETE FROM outpost_staged")
             try Settings.set("service.metadata", metadata, in: database)
+            try UntypedSets.keep(of: model, in: database)
             try Settings.set(Self.equalMetadata, "", in: database)
             try LocalModel.keep(combined, in: database)
             try Events.add(

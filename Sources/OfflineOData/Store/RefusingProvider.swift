@@ -5,6 +5,9 @@ import ODataService
 /// A service whose client refuses beforehand what the metadata says the service cannot do: the refusal is taken as the answer
 /// that the service would have given, so that whatever reads or sends has one way of hearing a no.
 struct RefusingProvider: ODataProvider {
+    /// The code of requests that were refused before they were sent.
+    static let code = "NotSupported"
+
     let base: any ODataProvider
 
     var model: EntityDataModel { get async throws { try await base.model } }
@@ -17,7 +20,7 @@ struct RefusingProvider: ODataProvider {
         } catch let error as any CodedError where error.errorCode == .unsupportedByService {
             let set = error.errorArguments["set"] ?? ""
             let refusal = ODataError(
-                status: Self.status(of: request, feature: error.errorArguments["feature"]), code: "NotSupported",
+                status: Self.status(of: request, feature: error.errorArguments["feature"]), code: Self.code,
                 message: String(describing: error), target: set.isEmpty ? nil : set)
             // Nothing of a batch was sent; that the service has batches is not in question.
             if case .batch(let items) = request.body {

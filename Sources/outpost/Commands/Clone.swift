@@ -99,15 +99,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             let survey = try await ProgressLine.during("Asking \(url) how much there is") { _ in
                 try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
             }
-            if !survey.leftOut.isEmpty, !json {
-                Terminal.error(
-                    "Left out, since they can be read through others or with a filter alone: "
-                        + survey.leftOut.joined(separator: ", "))
-            }
-            if !survey.withoutKey.isEmpty, !json {
-                Terminal.error(
-                    "Left out, since their entities have no key: " + survey.withoutKey.joined(separator: ", "))
-            }
+            if !json { Self.sayWhatIsLeftOut(survey) }
             if dryRun {
                 show(survey)
             } else {
@@ -151,6 +143,16 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         }
         Terminal.write(Self.table(survey).rendered())
         print(Self.sum(survey))
+    }
+
+    private static func sayWhatIsLeftOut(_ survey: ServiceSurvey) {
+        for (names, reason) in [
+            (survey.leftOut, "they can be read through others or with a filter alone"),
+            (survey.withoutKey, "their entities have no key"),
+            (survey.withoutType, "the metadata do not declare their types"),
+        ] where !names.isEmpty {
+            Terminal.error("Left out, since \(reason): " + names.joined(separator: ", "))
+        }
     }
 
     private static func table(_ survey: ServiceSurvey) -> Table {
@@ -276,14 +278,14 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         init(_ survey: ServiceSurvey) {
             queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
             rows = survey.rows
-            leftOut = survey.leftOut + survey.withoutKey
+            leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
         }
 
         init(_ survey: ServiceSurvey, directory: String, _ report: DownloadReport, bytes: Int64) {
             self.directory = directory
             queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
             rows = report.received
-            leftOut = survey.leftOut + survey.withoutKey
+            leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
             self.bytes = bytes
         }
     }

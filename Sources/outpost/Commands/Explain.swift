@@ -41,10 +41,16 @@ struct Explain: AsyncParsableCommand, StoreCommand {
                     : explanation.text)
             return
         }
-        let lines = try await store.reading { try await $0.explainDownloads() }.map {
+        let (downloads, untyped) = try await store.reading {
+            (try await $0.explainDownloads(), try await $0.setsOfUnknownTypes())
+        }
+        var lines = downloads.map {
             Line(
                 name: $0.name, query: $0.query, download: $0.method, leftOut: $0.leftOut.isEmpty ? nil : $0.leftOut,
                 expands: $0.parts)
+        }
+        lines += untyped.map {
+            Line(name: $0, query: $0, download: "left out, since the metadata do not declare its type", expands: [])
         }
         if json {
             print(JSONText(lines).text)

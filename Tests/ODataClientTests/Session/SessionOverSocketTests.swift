@@ -83,6 +83,25 @@ import Testing
         }
     }
 
+    @Test("Cookies of the service, of the request and of intermediaries travel in one field (RFC 6265, 5.4)")
+    func cookies() async throws {
+        let fields: HTTPFields = [.cookie: "relay=9"]
+        try await withSession(.init(fields: { fields })) { request, _ in
+            var response = HTTPResponse(status: .ok)
+            for cookie in ["a=1; Path=/", "b=2; Path=/"] {
+                response.headerFields.append(HTTPField(name: .setCookie, value: cookie))
+            }
+            let cookies = request.headerFields[values: .cookie].joined(separator: "|")
+            return (response, ByteStream(Array(cookies.utf8)))
+        } _: { session, root in
+            _ = try await session.send(request(.get, root), body: nil)
+            var second = request(.get, root)
+            second.headerFields[.cookie] = "own=3"
+            let (_, body) = try await session.send(second, body: nil)
+            #expect(try await body.text == "own=3; a=1; b=2; relay=9")
+        }
+    }
+
     @Test("A download goes on over a socket, from the byte where the process was stopped") func download() async throws
     {
         let path = NSTemporaryDirectory() + "outpost-resume-\(UUID().uuidString)"

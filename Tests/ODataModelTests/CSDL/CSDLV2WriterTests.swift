@@ -73,7 +73,7 @@ struct CSDLV2WriterTests {
         let text = String(decoding: written.bytes, as: UTF8.self)
         let omitted = written.omissions.joined(separator: "\n")
         for name in [
-            "key X/P of S.Deep", "set Deeps", "x of S.Taking", "result of S.Loose",
+            "type S.Deep with the key X/P", "set Deeps", "S.Plain/To", "x of S.Taking", "result of S.Loose",
             "result of S.Deeply",
             "S.Two(Edm.Int32)",
             "scale of S.Plain/D",
@@ -81,7 +81,7 @@ struct CSDLV2WriterTests {
             #expect(omitted.contains(name), "\(name) in \(omitted)")
         }
         for absent in [
-            "Alias", "X/P", "Scale=\"10\"", "Name=\"Taking\"", "Name=\"Loose\"", "EntitySet=\"Deeps\"",
+            "Alias", "X/P", "S.Deep", "Scale=\"10\"", "Name=\"Taking\"", "Name=\"Loose\"", "EntitySet=\"Deeps\"",
         ] {
             #expect(!text.contains(absent), "\(absent)")
         }

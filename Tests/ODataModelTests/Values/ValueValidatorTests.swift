@@ -28,6 +28,40 @@ struct ValueValidatorTests {
         model = try EntityDataModel(schemas: [schema])
     }
 
+    @Test("patterns of properties and of their type definitions, of members of collections and within complex values")
+    func patterns() throws {
+        func pattern(_ text: String) -> [Annotation] {
+            [Annotation(term: "Org.OData.Validation.V1.Pattern", value: .constant(kind: "String", text: text))]
+        }
+        let name = QualifiedName("N", "Plate")
+        let part = StructuredType(
+            name: QualifiedName("N", "Part"), kind: .complex,
+            properties: [Property(name: "Code", type: .primitive(.string), annotations: pattern("^x"))])
+        var schema = Schema(namespace: "N", structuredTypes: [part])
+        schema.typeDefinitions = [
+            TypeDefinition(name: name, underlyingType: .string, annotations: pattern("^[0-9]+$"))
+        ]
+        let model = try EntityDataModel(schemas: [schema])
+        let validator = ValueValidator(model: model)
+        let plates = Property(
+            name: "Plates", type: .collection(.typeDefinition(name, .string)), annotations: pattern("7"))
+        try validator.validate(.collection(["17", "7"]), for: plates)
+        for member in ["18", "x7"] {
+            #expect(throws: InvalidValueError.self) {
+                try validator.validate(.collection(["7", .string(member)]), for: plates)
+            }
+        }
+        let shape = try #require(model.shape(part.name))
+        let whole = Property(name: "Part", type: .complex(part.name))
+        try validator.validate(.complex(Entity(shape: shape, ["Code": "xy"])), for: whole)
+        let error = #expect(throws: InvalidValueError.self) {
+            try validator.validate(.complex(Entity(shape: shape, ["Code": "yx"])), for: whole)
+        }
+        #expect(error == InvalidValueError(.pattern("^x"), path: "Part/Code"))
+        try ValueValidator(model: model, checks: .facets).validate(
+            .complex(Entity(shape: shape, ["Code": "yx"])), for: whole)
+    }
+
     private func reason(
         _ value: ODataValue, _ type: TypeReference, _ facets: Facets = Facets(), isNullable: Bool = true,
         checks: ValueValidator.Checks = .all

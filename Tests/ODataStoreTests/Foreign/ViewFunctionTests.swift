@@ -52,6 +52,20 @@ struct ViewFunctionTests {
     }
 
     @Test(
+        "are counted by $count, as many as satisfy the filter (OData Protocol 4.01, 11.2.10)",
+        arguments: [
+            ("", 4), ("?$filter=price lt 3", 3), ("?$filter=contains(name,'a')", 2), ("?sap-client=100", 4),
+            ("?$filter=price gt @p&@p=5", 1), ("?$filter=price gt 100", 0),
+        ] as [(String, Int64)])
+    func countSegment(options: String, expected: Int64) async throws {
+        guard case .count(let count) = try await answer("Current_List()/$count\(options)") else {
+            Issue.record("no count")
+            return
+        }
+        #expect(count == expected)
+    }
+
+    @Test(
         "refuse other options by their names",
         arguments: ["$apply=groupby((name))", "$search=Pen", "$compute=price add 1 as p"])
     func refusals(option: String) async throws {

@@ -107,6 +107,70 @@ struct LenientDownloadTests {
         await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose")) }
     }
 
+    @Test("A set or singleton whose type the metadata do not declare is named, and the others come")
+    func untyped() async throws {
+        let service = OddService(
+            OddService.schema(
+                sets: #"""
+                    <EntitySet Name="People" EntityType="N.Person"/><Singleton Name="Me" Type="Other.Person"/>
+                    """#))
+        let survey = try await ServiceSurvey.take(of: service.client())
+        #expect(survey.withoutType == ["People", "Me"])
+        #expect(survey.parts.map(\.query.name) == ["Items"])
+        let named = try await ServiceSurvey.take(of: service.client(), queries: [DefiningQuery("i", "Items")])
+        #expect(named.withoutType == [])
+        let store = try await service.clone()
+        #expect(try await store.rows("Items").count == 1)
+        #expect(try await store.setsOfUnknownTypes() == ["People", "Me"])
+        let person = """
+            <EntityType Name="Person"><Key><PropertyRef Name="ID"/></Key>\
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+            """
+        service.metadata = OddService.schema(
+            types: person, sets: #"<EntitySet Name="People" EntityType="N.Person"/>"#)
+        let client = try service.client()
+        let renewed = try await store.refreshMetadata { _, _ in client }.store
+        #expect(try await renewed.setsOfUnknownTypes() == [])
+    }
+
+    @Test(
+        "Next and delta links of a service that knows another address of itself are followed below the given root",
+        arguments: [
+            "http://internal.host.invalid/svc/", "https://odd.test/svc/", "http://odd.test:8080/svc/",
+            "https://internal.host.invalid:9443/svc/", "/svc/", "",
+        ])
+    func linksBehindProxy(base: String) async throws {
+        let service = OddService()
+        service.answer { request in
+            guard request.target.hasPrefix("Items?") else { return nil }
+            if request.target.contains("deltatoken") { return .page([#"{"ID":3}"#]) }
+            guard request.target.contains("$skip=1") else {
+                return .page([#"{"ID":1}"#], ",\"@odata.nextLink\":\"\(base)Items?$skip=1\"")
+            }
+            return .page([#"{"ID":2}"#], ",\"@odata.deltaLink\":\"\(base)Items?$deltatoken=1\"")
+        }
+        let store = try await service.clone()
+        #expect(try await store.rows("Items").count == 2)
+        try await store.download()
+        #expect(service.lines.contains("GET Items?$deltatoken=1"), "\(service.lines)")
+        #expect(try await store.rows("Items").count == 3)
+    }
+
+    @Test("A next link that leads elsewhere than below the service root is refused, and the message says where to")
+    func linkElsewhere() async throws {
+        let service = OddService()
+        service.answer { request in
+            guard request.target.hasPrefix("Items?") else { return nil }
+            let link = "http://internal.host.invalid/other/Items?$skip=1"
+            return .page([#"{"ID":1}"#], ",\"@odata.nextLink\":\"\(link)\"")
+        }
+        let store = try await service.store()
+        let error = await #expect(throws: (any Error).self) { try await store.download() }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("link") && text.contains("internal.host.invalid"), "\(text)")
+        #expect(!service.lines.contains { $0.contains("other/Items") })
+    }
+
     @Test("The next link of an expanded collection has no dot segments when it is followed")
     func dots() async throws {
         let kid = """

@@ -57,6 +57,40 @@ struct RestrictionTests {
         }
     }
 
+    @Test("A value that does not match the pattern of its property is refused", arguments: [true, false])
+    func pattern(isOlder: Bool) async throws {
+        let annotation = #"<Annotation Term="Org.OData.Validation.V1.Pattern" String="^[A-Z]{2}[0-9]+$"/>"#
+        let name = #"<Property Name="Code" Type="Edm.String""#
+        let service =
+            isOlder
+            ? OddService(OddService.olderSchema(name + #" sap:validation-regexp="^[A-Z]{2}[0-9]+$"/>"#))
+            : OddService(OddService.schema(name + ">" + annotation + "</Property>"))
+        service.rows = [1: #"{"ID":1,"Name":"a","Code":"from the service"}"#]
+        let store = try await service.clone()
+        for value in ["ab1", "AB", "AB1x", "", " AB1"] as [ODataValue] {
+            let error = await #expect(throws: ODataError.self, "\(value)") {
+                try await store.update("Items(1)", ["Code": value])
+            }
+            #expect(error?.target == "Code" && error?.message.contains("^[A-Z]{2}[0-9]+$") == true)
+            await #expect(throws: ODataError.self, "\(value)") {
+                try await store.create("Items", ["ID": 2, "Code": value])
+            }
+        }
+        #expect(try await store.status().pending.isEmpty)
+        // Null is no string, and what the service sent before stays as it is.
+        try await store.update("Items(1)", ["Name": "new"])
+        try await store.update("Items(1)", ["Code": .null])
+        try await store.update("Items(1)", ["Code": "AB12"])
+        try await store.create("Items", ["ID": 2, "Code": "XY1"])
+    }
+
+    @Test(
+        "A pattern that cannot be matched in bounded time is left to the service", arguments: ["(a)\\1", "(?=a)b", "["])
+    func unsupportedPattern(_ pattern: String) async throws {
+        let store = try await older(#"<Property Name="Code" Type="Edm.String" sap:validation-regexp="\#(pattern)"/>"#)
+        try await store.update("Items(1)", ["Code": "anything"])
+    }
+
     @Test("NonUpdatableProperties and NonInsertableProperties are obeyed")
     func capabilities() async throws {
         func restriction(_ term: String, _ list: String) -> String {

@@ -17,19 +17,24 @@ final class ThingService: Sendable {
 
     /// The names of further sets.
     private let others: [String]
+    /// The names of sets whose type the metadata do not declare.
+    private let untyped: [String]
     /// What it says when it is asked how many there are; the truth unless given.
     private let count: String?
     /// How long it thinks about that.
     private let thinking: Duration
 
-    init(others: [String] = [], count: String? = nil, thinking: Duration = .zero) {
+    init(others: [String] = [], untyped: [String] = [], count: String? = nil, thinking: Duration = .zero) {
         self.others = others
+        self.untyped = untyped
         self.count = count
         self.thinking = thinking
     }
 
     private var metadata: String {
-        let sets = (["Things"] + others).map { "<EntitySet Name=\"\($0)\" EntityType=\"Shop.Thing\"/>" }
+        let sets =
+            (["Things"] + others).map { "<EntitySet Name=\"\($0)\" EntityType=\"Shop.Thing\"/>" }
+            + untyped.map { "<EntitySet Name=\"\($0)\" EntityType=\"Shop.Missing\"/>" }
         return """
             <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
             <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">

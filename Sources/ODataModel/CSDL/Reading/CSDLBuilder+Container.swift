@@ -16,6 +16,7 @@ extension CSDLBuilder {
             }
         }
         if isJSON { container.shortenTargets() }
+        if !isV4, !plainContainers.contains(name.description) { container.nameSetsAsInModel() }
         bindAssociationSets(&container)
         guard let other = schema.container else {
             schema.container = container
@@ -38,7 +39,7 @@ extension CSDLBuilder {
     ) throws(CSDLError) {
         switch document.name(node) {
         case .entitySet:
-            if let set = try readEntitySet(node, group) { container.entitySets.append(set) }
+            if let set = try readEntitySet(node, group, of: container.name) { container.entitySets.append(set) }
         case .singleton:
             if let singleton = try readSingleton(node, group) { container.singletons.append(singleton) }
         case .actionImport, .functionImport, .associationSet:
@@ -48,8 +49,9 @@ extension CSDLBuilder {
             case .functionImport where isV4 && document.attributeText(node, .function) != nil:
                 container.operationImports.append(try readImport(node, .function, .function, group))
             case .functionImport:
-                let (operation, operationImport) = try readFunctionImport(node, group)
+                var (operation, operationImport) = try readFunctionImport(node, group)
                 schema.operations.append(operation)
+                operationImport?.qualifiedName = qualified(node, container.name)
                 if let operationImport { container.operationImports.append(operationImport) }
             default: container.associationSets.append(try readAssociationSet(node))
             }
@@ -58,14 +60,29 @@ extension CSDLBuilder {
         }
     }
 
-    private mutating func readEntitySet(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> EntitySet? {
-        let name = try required(node, .name, "the set's name")
+    private mutating func readEntitySet(
+        _ node: Node, _ group: CSDLTargets.Group?, of container: QualifiedName
+    ) throws(CSDLError) -> EntitySet? {
+        var name = try required(node, .name, "the set's name")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .entityType)
-        guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
+        let qualified = qualified(node, container)
+        guard isEntityType(type, user: name, node) else { return nil }
+        // Sets of several containers may share a name, and are addressed differently.
+        if qualified != nil, setNames[name] != nil || plainSetNames.contains(name) {
+            name = "\(container.name)_\(name)"
+        }
+        guard takeName(name, node) else { return nil }
         return EntitySet(
             name: name, type: type, bindings: try readBindings(node),
-            isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations)
+            isInServiceDocument: flag(node, .includeInServiceDocument) ?? true, annotations: annotations,
+            qualifiedName: qualified)
+    }
+
+    /// The name that an element of a container has in URLs, if it is another one than its own.
+    private func qualified(_ node: Node, _ container: QualifiedName) -> String? {
+        guard !isV4, !plainContainers.contains(container.description) else { return nil }
+        return document.attribute(node, .name).map { "\(container.name).\($0)" }
     }
 
     private mutating func readSingleton(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Singleton? {
@@ -81,6 +98,7 @@ extension CSDLBuilder {
     /// A set of a type that another document declares cannot be worked with; the rest of the model can.
     private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
         if case .entity? = resolver.declared[type]?.type { return true }
+        setsOfUnknownTypes.append(user)
         warn("\(user) was left out: the document does not declare the entity type \(type).", at: node)
         return false
     }
@@ -180,6 +198,21 @@ extension CSDLBuilder {
 }
 
 extension EntityContainer {
+    /// Has association sets and function imports name sets as the model does, where the document has other names.
+    fileprivate mutating func nameSetsAsInModel() {
+        var names: [String: String] = [:]
+        for set in entitySets { names[set.nameInContainer] = set.name }
+        for set in associationSets.indices {
+            for end in associationSets[set].ends.indices {
+                let stated = associationSets[set].ends[end].entitySet
+                associationSets[set].ends[end].entitySet = names[stated] ?? stated
+            }
+        }
+        for index in operationImports.indices {
+            operationImports[index].entitySet = operationImports[index].entitySet.map { names[$0] ?? $0 }
+        }
+    }
+
     /// Sets of the container itself go without its name, as JSON says them (OData CSDL JSON 4.01, 13.4.1).
     fileprivate mutating func shortenTargets() {
         for set in entitySets.indices {

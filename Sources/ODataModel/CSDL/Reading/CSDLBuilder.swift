@@ -19,10 +19,16 @@ struct CSDLBuilder {
     var targetsOverloads = false
     /// Where each set and singleton was declared: containers are folded into one.
     var setNames: [String: Node] = [:]
+    /// The names of sets and singletons whose entity types are not declared.
+    var setsOfUnknownTypes: [String] = []
     /// For each text, the type plus one that was last found to have a child of this name.
     var owners: [Int32] = []
     /// Where each container was declared, by full name.
     var containers: [String: Node] = [:]
+    /// The full names of the containers of V2 and V3 whose sets are addressed by their names alone.
+    var plainContainers: Set<String> = []
+    /// The names of these sets.
+    var plainSetNames: Set<String> = []
     /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
     /// start from.
     var associations: [String: Association] = [:]
@@ -126,6 +132,7 @@ struct CSDLBuilder {
             enter(part)
             findAssociationProperties(part.schemas)
         }
+        findPlainContainers(parts)
         var schemas: [Schema] = []
         var included: [Schema] = []
         for (index, part) in parts.enumerated() {
@@ -147,7 +154,7 @@ struct CSDLBuilder {
         do throws(ModelError) {
             let model = try EntityDataModel(
                 schemas: schemas, version: version(root) ?? fallback, includedSchemas: included,
-                references: references, originalText: originalText)
+                references: references, originalText: originalText, setsOfUnknownTypes: setsOfUnknownTypes)
             if options.warnsOfDanglingReferences { checkReferences(parts, uses, model) }
             return CSDLReader.Result(model: model, references: references, warnings: document.ordered(warnings))
         } catch {
@@ -159,6 +166,33 @@ struct CSDLBuilder {
                 }
             throw document.error(
                 .model(error), at: declaration(name) ?? setNames[name] ?? root, expected: "a consistent model")
+        }
+    }
+
+    /// Finds the default container before V4, and those that it extends: the first one if none is said to be it.
+    private mutating func findPlainContainers(_ parts: [Part]) {
+        var found: [(name: String, isDefault: Bool, extends: String?, node: Node)] = []
+        for part in parts {
+            for schema in part.schemas where !isV4Schema(schema) {
+                let namespace = document.attribute(schema, .namespace) ?? ""
+                for node in document.children(schema, named: .entityContainer) {
+                    guard let name = document.attribute(node, .name) else { continue }
+                    let base = document.attribute(node, .extends).map { $0.contains(".") ? $0 : "\(namespace).\($0)" }
+                    let isDefault =
+                        document.attribute(node, .isDefaultEntityContainer).flatMap { Bool(stated: $0) } == true
+                    found.append(("\(namespace).\(name)", isDefault, base, node))
+                }
+            }
+        }
+        let isStated = found.contains(where: \.isDefault)
+        var waiting = isStated ? found.filter(\.isDefault).map(\.name) : found.prefix(1).map(\.name)
+        while let name = waiting.popLast() {
+            guard plainContainers.insert(name).inserted else { continue }
+            waiting += found.filter { $0.name == name }.compactMap(\.extends)
+        }
+        for container in found where plainContainers.contains(container.name) {
+            let sets = document.children(container.node, named: .entitySet)
+            plainSetNames.formUnion(sets.compactMap { document.attribute($0, .name) })
         }
     }
 

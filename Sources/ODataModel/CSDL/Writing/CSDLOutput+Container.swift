@@ -28,9 +28,24 @@ extension CSDLOutput {
     }
 
     mutating func write(_ container: EntityContainer, operations: [Operation]) {
+        guard !isV4 else { return write(container, isDefault: true, operations) }
+        let parts = container.parts
+        var rest = operations
+        var owned: [[Operation]] = parts.map { _ in [] }
+        // What no container calls is told of once.
+        for (index, part) in parts.enumerated().dropFirst() {
+            let called = Set(part.container.operationImports.map(\.operation))
+            owned[index] = rest.filter { called.contains($0.name) }
+            rest.removeAll { called.contains($0.name) }
+        }
+        if !owned.isEmpty { owned[0] = rest }
+        for (part, operations) in zip(parts, owned) { write(part.container, isDefault: part.isDefault, operations) }
+    }
+
+    private mutating func write(_ container: EntityContainer, isDefault: Bool, _ operations: [Operation]) {
         xml.begin("EntityContainer")
         xml.attribute("Name", container.name.name)
-        if !isV4 { xml.attribute("m:IsDefaultEntityContainer", "true") }
+        if !isV4 { xml.attribute("m:IsDefaultEntityContainer", isDefault ? "true" : "false") }
         xml.attribute("Extends", isV4 ? container.extends?.description : container.extends?.name)
         writeAttributes(container.annotations)
         writeDocumentation(container.annotations)
@@ -54,7 +69,7 @@ extension CSDLOutput {
             for operation in container.operationImports { write(operation) }
         } else {
             for singleton in container.singletons { omit("The singleton \(singleton.name)") }
-            writeV2(container, operations)
+            writeV2(container, operations, isDefault: isDefault)
         }
         writeElements(container.annotations)
         xml.end()

@@ -8,6 +8,7 @@ extension CSDLOutput {
             return "Collection(\(name))"
         }
         switch type {
+        case .entity(let name?) where !model.hasKeyBeforeV4(name): return nil
         case .typeDefinition(_, let primitive), .primitive(let primitive): return typeName(primitive)
         case .enumeration: return version == .v3 ? type.description : "Edm.String"
         case .complex(nil), .entity(nil): return nil
@@ -29,13 +30,16 @@ extension CSDLOutput {
 
     // MARK: Keys and facets
 
-    /// Whether the version has a key: before V4, it is made of properties of the entity itself.
-    func canSay(_ key: [StructuredType.KeyProperty]) -> Bool {
-        isV4 || key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) }
-    }
+    /// Whether the version has a type: before V4, keys are made of properties of the entity itself.
+    func canSay(_ type: StructuredType) -> Bool { isV4 || model.hasKeyBeforeV4(type.name) }
 
     /// Whether the version has an entity set: its entities have an address by their key.
-    func canSay(_ set: EntitySet) -> Bool { canSay(model.shape(set.type)?.key ?? []) }
+    func canSay(_ set: EntitySet) -> Bool { isV4 || model.hasKeyBeforeV4(set.type) }
+
+    mutating func omitKey(of type: StructuredType) {
+        let key = model.shape(type.name)?.key.map(\.path).joined(separator: ", ") ?? ""
+        omit("The entity type \(type.name) with the key \(key)")
+    }
 
     /// Whether a scale stands without a precision, which before V4 is no facet that other readers take.
     func lacksPrecision(_ facets: Facets) -> Bool { !isV4 && model.version >= .v4 && facets.precision == nil }
@@ -44,9 +48,8 @@ extension CSDLOutput {
     mutating func omitScale(_ facets: Facets, of type: TypeReference, _ owner: String) {
         guard !isV4 else { return }
         let facets = model.facets(of: Property(name: "", type: type, facets: facets))
-        if case .fixed? = facets.scale, lacksPrecision(facets) {
-            omit("The scale of \(owner), which has no precision,")
-        }
+        guard case .fixed? = facets.scale, lacksPrecision(facets) else { return }
+        omit("The scale of \(owner), which has no precision,")
     }
 
     // MARK: Associations
@@ -106,8 +109,8 @@ extension CSDLOutput {
 
     // MARK: Containers
 
-    mutating func writeV2(_ container: EntityContainer, _ operations: [Operation]) {
-        for set in container.associationSets + associations.sets {
+    mutating func writeV2(_ container: EntityContainer, _ operations: [Operation], isDefault: Bool) {
+        for set in container.associationSets + (isDefault ? associations.sets : []) {
             xml.begin("AssociationSet")
             xml.attribute("Name", set.name)
             xml.attribute("Association", set.association.description)
@@ -235,6 +238,13 @@ extension CSDLOutput {
                 text: annotation.value?.string ?? "")
         }
         xml.end()
+    }
+}
+
+extension EntityDataModel {
+    /// Whether the key of a type, if it has one, is made of properties of the entity itself, as it must be before V4.
+    func hasKeyBeforeV4(_ type: QualifiedName) -> Bool {
+        shape(type)?.key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) } ?? true
     }
 }
 

@@ -55,7 +55,9 @@ struct CSDLOutput {
         xml.attribute("Namespace", schema.namespace)
         xml.attribute("Alias", schema.alias)
         write(schema.annotations)
-        for type in schema.structuredTypes { write(type) }
+        for type in schema.structuredTypes {
+            if canSay(type) { write(type) } else { omitKey(of: type) }
+        }
         if version >= .v3 {
             for type in schema.enumTypes { write(type) }
         } else {
@@ -89,7 +91,7 @@ struct CSDLOutput {
         xml.attribute(isV4 ? "HasStream" : "m:HasStream", type.hasStream, unless: false)
         writeAttributes(type.annotations)
         writeDocumentation(type.annotations)
-        write(type.key, of: type)
+        write(type.key)
         for property in type.properties { write(property, of: type) }
         for property in type.navigationProperties {
             if isV4 {
@@ -102,11 +104,8 @@ struct CSDLOutput {
         xml.end()
     }
 
-    private mutating func write(_ key: [StructuredType.KeyProperty], of type: StructuredType) {
+    private mutating func write(_ key: [StructuredType.KeyProperty]) {
         guard !key.isEmpty else { return }
-        guard canSay(key) else {
-            return omit("The key \(key.map(\.path).joined(separator: ", ")) of \(type.name)")
-        }
         xml.begin("Key")
         for part in key {
             xml.begin("PropertyRef")

@@ -20,7 +20,9 @@ struct GeneratedAssociations {
                 for property in type.navigationProperties where property.relationship == nil {
                     let path = Path(type: type.name, property: property.name)
                     guard relationships[path] == nil else { continue }
-                    guard type.kind == .entity, model.structuredType(property.target) != nil else {
+                    guard type.kind == .entity, model.structuredType(property.target) != nil,
+                        model.hasKeyBeforeV4(type.name), model.hasKeyBeforeV4(property.target)
+                    else {
                         omissions.append("The navigation property \(type.name)/\(property.name) needs OData 4.")
                         continue
                     }
@@ -93,14 +95,11 @@ struct GeneratedAssociations {
 
     private mutating func addSets(_ model: EntityDataModel) {
         var seen: Set<[String]> = []
-        func hasPlainKey(_ type: QualifiedName) -> Bool {
-            model.shape(type)?.key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) } ?? true
-        }
-        for set in model.container.entitySets where hasPlainKey(set.type) {
+        for set in model.container.entitySets where model.hasKeyBeforeV4(set.type) {
             for binding in set.bindings {
                 let segments = binding.path.parts(between: "/").map(String.init)
                 guard let property = segments.last, segments.count <= 2,
-                    let targetSet = model.entitySet(binding.target), hasPlainKey(targetSet.type)
+                    let targetSet = model.entitySet(binding.target), model.hasKeyBeforeV4(targetSet.type)
                 else { continue }
                 let start = segments.count == 2 ? QualifiedName(segments[0]) : set.type
                 guard let start, let owner = declaringType(of: property, from: start, model),

@@ -20,6 +20,8 @@ public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConverti
         case srid(Int, expected: Int)
         /// A number is no member of the enumeration, nor a combination of its flags.
         case member(Int64, of: QualifiedName)
+        /// A string does not match the regular expression that its property is annotated with.
+        case pattern(String)
     }
 
     /// What is wrong.
@@ -53,6 +55,8 @@ public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConverti
         case .notASCII: "\(path) has characters outside ASCII."
         case .srid(let srid, let expected): "\(path) is in reference system \(srid) where \(expected) is declared."
         case .member(let number, let type): "\(path) is \(number), which is no member of \(type)."
+        case .pattern(let pattern):
+            "\(path) does not match \(pattern), the pattern that its values must have (Validation.Pattern)."
         }
     }
 }

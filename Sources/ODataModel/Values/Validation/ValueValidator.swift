@@ -1,6 +1,7 @@
 /// Checks values against their declared types, nullability, facets and enumeration members
-/// (OData CSDL 4.01, 7.1 *Nullable* and 7.2 *Type Facets*). Each kind of check can be switched off: real services
-/// send values that their own metadata forbids, and a client that only shows them has no reason to refuse.
+/// (OData CSDL 4.01, 7.1 *Nullable* and 7.2 *Type Facets*), and strings against the patterns that their properties are
+/// annotated with. Each kind of check can be switched off: real services send values that their own metadata forbids, and a
+/// client that only shows them has no reason to refuse.
 ///
 /// ```swift
 /// let validator = ValueValidator(model: model)
@@ -33,11 +34,15 @@ public struct ValueValidator: Sendable {
         /// Fractional digits of durations whose precision is not stated, which then is 0 (OData CSDL 4.01, 7.2.3). Counts with
         /// ``precision`` alone.
         public static let unstatedPrecision = Checks(rawValue: 128)
+        /// Strings match the regular expressions of their properties (`Validation.Pattern`, `sap:validation-regexp`). A
+        /// pattern that cannot be matched in time that grows with the text alone, such as one with back references, is
+        /// left to the service.
+        public static let patterns = Checks(rawValue: 256)
 
-        /// All facets, and not types, nullability or members.
+        /// All facets, and not types, nullability, members or patterns.
         public static let facets: Checks = [.maxLength, .precision, .unicode, .srid, .unstatedPrecision]
         /// Everything.
-        public static let all: Checks = [.types, .nullability, .facets, .members]
+        public static let all: Checks = [.types, .nullability, .facets, .members, .patterns]
     }
 
     /// The model that types and enumerations are looked up in.
@@ -96,6 +101,7 @@ public struct ValueValidator: Sendable {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
             if checks.contains(.types), !value.isOf(primitive) { throw InvalidValueError(.type(expected: type)) }
             try validate(value, primitive, model.facets(of: property))
+            if case .string(let text) = value { try validate(text, type, property) }
         case .enumeration(let name): try validateMember(value, name)
         case .complex(let name), .entity(let name):
             guard case .complex(let entity) = value else {
@@ -107,6 +113,18 @@ public struct ValueValidator: Sendable {
             }
             try validate(entity)
         case .collection, .untyped: break
+        }
+    }
+
+    /// Holds a text against the pattern of its property or of its type definition.
+    private func validate(
+        _ text: String, _ type: TypeReference, _ property: Property
+    ) throws(InvalidValueError) {
+        guard checks.contains(.patterns) else { return }
+        var patterns = [property.validationPattern]
+        if case .typeDefinition(let name, _) = type { patterns.append(model.typeDefinition(name)?.validationPattern) }
+        for case let pattern? in patterns where (try? RegularExpression.matches(text, pattern: pattern)) == false {
+            throw InvalidValueError(.pattern(pattern))
         }
     }
 

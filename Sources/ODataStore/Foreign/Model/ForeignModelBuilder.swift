@@ -258,7 +258,7 @@ struct ForeignModelBuilder {
             let annotations = Self.originalName(draft.table.name, servedAs: draft.set)
             operations.append(
                 ODataModel.Operation(
-                    name: name, kind: .function,
+                    name: name, kind: .function, isComposable: true,
                     returnType: .collection(.complex(QualifiedName(namespace, draft.type))), isReturnNullable: false,
                     annotations: annotations))
             imports.append(

@@ -29,6 +29,7 @@ extension ForeignModel.ViewFunction {
             let rows = ViewRows(
                 function: self, scope: scope, conditions: try query.filter.map { [try compiler.condition($0)] } ?? [],
                 order: try query.orderBy.map(StatementBuilder(compiler: compiler, scope: scope).term))
+            if case .count = call.resource.target { return .count(try rows.count(database)) }
             let values = try rows.read(query, database, model)
             if query.count { return .page(EntityPage(entities: values, count: try rows.count(database))) }
             return .value(.collection(values.map { .complex($0) }), .collection(.complex(shape.name)))

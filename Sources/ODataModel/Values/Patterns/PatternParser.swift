@@ -11,7 +11,7 @@ struct PatternParser {
     private indirect enum Node {
         case empty
         case take(CharacterClass)
-        case assert(Pattern.Anchor)
+        case assert(RegularExpression.Anchor)
         case sequence([Node])
         case either([Node])
         /// Between `least` and `most` times; any number of times without `most`.
@@ -24,19 +24,19 @@ struct PatternParser {
     }
 
     /// The compiled pattern.
-    mutating func program() throws(EvaluationError) -> [Pattern.Instruction] {
-        guard scalars.count <= PatternMatching.maxPatternLength else {
-            throw .limit("PatternMatching.maxPatternLength")
+    mutating func program() throws(RegularExpression.Failure) -> [RegularExpression.Instruction] {
+        guard scalars.count <= RegularExpression.maxPatternLength else {
+            throw .limit("maxPatternLength")
         }
         let node = try alternatives()
         guard position == scalars.count else { throw refusal }
-        var program: [Pattern.Instruction] = []
+        var program: [RegularExpression.Instruction] = []
         try Self.emit(node, into: &program)
         program.append(.match)
         return program
     }
 
-    private var refusal: EvaluationError { .pattern(String(text.prefix(80))) }
+    private var refusal: RegularExpression.Failure { .malformed(String(text.prefix(80))) }
 
     private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
@@ -55,13 +55,13 @@ struct PatternParser {
 
     // MARK: Grammar
 
-    private mutating func alternatives() throws(EvaluationError) -> Node {
+    private mutating func alternatives() throws(RegularExpression.Failure) -> Node {
         var branches = [try sequence()]
         while take("|") { branches.append(try sequence()) }
         return branches.count == 1 ? branches[0] : .either(branches)
     }
 
-    private mutating func sequence() throws(EvaluationError) -> Node {
+    private mutating func sequence() throws(RegularExpression.Failure) -> Node {
         var items: [Node] = []
         while let next = current, next != "|", next != ")" {
             let item = try quantified()
@@ -71,7 +71,7 @@ struct PatternParser {
         return items.isEmpty ? .empty : .sequence(items)
     }
 
-    private mutating func quantified() throws(EvaluationError) -> Node {
+    private mutating func quantified() throws(RegularExpression.Failure) -> Node {
         let atom = try atom()
         let bounds: (Int, Int?)
         if take("*") {
@@ -94,7 +94,7 @@ struct PatternParser {
     }
 
     /// `{n}`, `{n,}` or `{n,m}`; `nil`, and nothing read, when a brace stands for itself.
-    private mutating func counts() throws(EvaluationError) -> (Int, Int?)? {
+    private mutating func counts() throws(RegularExpression.Failure) -> (Int, Int?)? {
         let start = position
         guard take("{"), let least = number() else {
             position = start
@@ -107,8 +107,8 @@ struct PatternParser {
             return nil
         }
         if let most, most < least { throw refusal }
-        guard max(least, most ?? 0) <= PatternMatching.maxInstructions else {
-            throw .limit("PatternMatching.maxInstructions")
+        guard max(least, most ?? 0) <= RegularExpression.maxInstructions else {
+            throw .limit("maxInstructions")
         }
         return (least, most)
     }
@@ -120,7 +120,7 @@ struct PatternParser {
         return start == position ? nil : Int(String(String.UnicodeScalarView(scalars[start..<position]))) ?? .max
     }
 
-    private mutating func atom() throws(EvaluationError) -> Node {
+    private mutating func atom() throws(RegularExpression.Failure) -> Node {
         guard let next = current else { throw refusal }
         position += 1
         switch next {
@@ -135,7 +135,7 @@ struct PatternParser {
         }
     }
 
-    private mutating func group() throws(EvaluationError) -> Node {
+    private mutating func group() throws(RegularExpression.Failure) -> Node {
         depth += 1
         guard depth <= Self.maxDepth else { throw refusal }
         defer { depth -= 1 }
@@ -157,7 +157,7 @@ struct PatternParser {
         return inner
     }
 
-    private mutating func escape() throws(EvaluationError) -> Node {
+    private mutating func escape() throws(RegularExpression.Failure) -> Node {
         if take("b") { return .assert(.wordBoundary) }
         if take("B") { return .assert(.noWordBoundary) }
         if let next = current, next >= "1", next <= "9" { throw refusal }
@@ -167,7 +167,7 @@ struct PatternParser {
     }
 
     /// `\d`, `\w`, `\s`, `\p{…}` and their opposites after the backslash; `nil` when it is none.
-    private mutating func classEscape() throws(EvaluationError) -> CharacterClass? {
+    private mutating func classEscape() throws(RegularExpression.Failure) -> CharacterClass? {
         guard let letter = current else { throw refusal }
         var characters: CharacterClass
         switch letter {
@@ -191,7 +191,7 @@ struct PatternParser {
     }
 
     /// The character that an escape stands for, after the backslash.
-    private mutating func characterEscape() throws(EvaluationError) -> UInt32 {
+    private mutating func characterEscape() throws(RegularExpression.Failure) -> UInt32 {
         guard let letter = current else { throw refusal }
         position += 1
         switch letter {
@@ -226,7 +226,7 @@ struct PatternParser {
         }
     }
 
-    private mutating func hexadecimal(_ digits: Int) throws(EvaluationError) -> UInt32 {
+    private mutating func hexadecimal(_ digits: Int) throws(RegularExpression.Failure) -> UInt32 {
         guard position + digits <= scalars.count else { throw refusal }
         let text = String(String.UnicodeScalarView(scalars[position..<position + digits]))
         guard text.unicodeScalars.allSatisfy(\.properties.isASCIIHexDigit), let value = UInt32(text, radix: 16) else {
@@ -238,7 +238,7 @@ struct PatternParser {
 
     // MARK: Brackets
 
-    private mutating func characterClass() throws(EvaluationError) -> CharacterClass {
+    private mutating func characterClass() throws(RegularExpression.Failure) -> CharacterClass {
         var result = CharacterClass()
         result.isNegated = take("^")
         while !take("]") {
@@ -255,7 +255,7 @@ struct PatternParser {
     }
 
     /// A single character; `nil` when a whole class was added.
-    private mutating func classMember(into result: inout CharacterClass) throws(EvaluationError) -> UInt32? {
+    private mutating func classMember(into result: inout CharacterClass) throws(RegularExpression.Failure) -> UInt32? {
         guard let next = current else { throw refusal }
         position += 1
         guard next == "\\" else { return next.value }
@@ -274,8 +274,10 @@ struct PatternParser {
 
     // MARK: Program
 
-    private static func emit(_ node: Node, into program: inout [Pattern.Instruction]) throws(EvaluationError) {
-        guard program.count < PatternMatching.maxInstructions else { throw .limit("PatternMatching.maxInstructions") }
+    private static func emit(_ node: Node, into program: inout [RegularExpression.Instruction]) throws(RegularExpression
+        .Failure)
+    {
+        guard program.count < RegularExpression.maxInstructions else { throw .limit("maxInstructions") }
         switch node {
         case .empty: break
         case .take(let characters): program.append(.take(characters))
