@@ -78,6 +78,8 @@ extension OfflineODataProvider {
         public var database = StoreDatabase.Options()
         /// Time and randomness.
         public var environment = Environment.system
+        /// Where this device notes which file each store is in, so that a copied, restored or rolled-back store is known as one.
+        public var incarnations = IncarnationNotes.standard
 
         /// Makes options with the defaults.
         public init() {}

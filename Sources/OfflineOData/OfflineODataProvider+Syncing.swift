@@ -11,7 +11,8 @@ extension OfflineODataProvider {
     /// Sends the queued changes in order. What the service refuses goes to the error archive and holds up
     /// only what depends on it.
     ///
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; `TransportError` and
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/queueHeld(_:)`` if the store was
+    ///   copied, restored or rolled back, before anything is sent; `TransportError` and
     ///   `ODataError` for failures of communication, after which the rest is still queued; the delegate is told before what had
     ///   come through.
     @discardableResult
@@ -60,12 +61,13 @@ extension OfflineODataProvider {
     /// Sends the queued changes over a connection, as the options of the store and of the upload say; the lock is the
     /// caller's.
     func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
+        let origin = try await origin(of: uploadOptions)
         if uploadOptions.foldsRequests {
             try await QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: database)
         }
         let uploader = Uploader(
             database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, options: uploadOptions,
+            progress: progressChannel, options: uploadOptions, origin: origin,
             wire: .init(
                 readsAgain: options.populatesGeneratedValuesEarly,
                 namesContentInOperation: options.contentIDLocation == .operation))
@@ -92,6 +94,7 @@ extension OfflineODataProvider {
             throw error
         }
         try await note("upload", report.counts, figures(report))
+        if origin.holdReason != nil { try await incarnation.settle() }
         return report
     }
 

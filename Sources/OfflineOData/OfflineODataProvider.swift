@@ -92,7 +92,7 @@ public final class OfflineODataProvider: ODataProvider {
         var mapping = OfflineLayout(model: model).mapping
         mapping.rowConditions = StateFunctions.conditions
         self.mapping = mapping
-        queue = QueueTable(model: model)
+        queue = QueueTable(model: model, environment: options.environment)
         let hook = QueueHook(
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         let checkingHook = ModelCheckingHook(base: hook, modelNumber: modelNumber)
@@ -183,9 +183,11 @@ public final class OfflineODataProvider: ODataProvider {
                 try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
                 return try LocalModel.number(in: database)
             }
-            return try OfflineODataProvider(
+            let provider = try OfflineODataProvider(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
                 options: options, texts: texts, modelNumber: modelNumber)
+            try await provider.incarnation.settle()
+            return provider
         } catch {
             StoreFiles.remove(in: directory, withDirectory: isNew)
             throw error
@@ -206,12 +208,29 @@ public final class OfflineODataProvider: ODataProvider {
         at directory: String, protection: StoreProtection, options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> OfflineODataProvider {
+        try await open(
+            at: directory, protection: protection, options: options,
+            connecting: { try connect($0.serviceRoot, $0.model) })
+    }
+
+    /// Opens a store, and connects it with what the app keeps with it.
+    ///
+    /// - Parameters:
+    ///   - directory: where it was made.
+    ///   - protection: the key it was made with.
+    ///   - options: as for ``open(at:protection:options:connect:)``.
+    ///   - connecting: makes the connection to the service; `nil` for none.
+    /// - Throws: as ``open(at:protection:options:connect:)``.
+    public static func open(
+        at directory: String, protection: StoreProtection, options: Options = Options(),
+        connecting: (ConnectionBasis) throws -> (any ODataProvider)?
+    ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let database = try StoreDatabase.open(
             path: path, protection: protection, options: options.connections(createsFile: false))
         var options = options
-        let (root, metadata, texts, kept, known) = try await database.read { [options] database in
+        let (root, metadata, texts, kept, known, ofApp) = try await database.read { [options] database in
             guard case .store = try OfflineLayout.presence(in: database, path: path) else {
                 throw OfflineError.noStore(path: directory)
             }
@@ -223,7 +242,10 @@ public final class OfflineODataProvider: ODataProvider {
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
             let texts = try TextComparison(of: database, checking: options)
-            return (root, metadata, texts, try LocalModel.kept(in: database), try LocalModel.number(in: database))
+            return (
+                root, metadata, texts, try LocalModel.kept(in: database), try LocalModel.number(in: database),
+                try KeptTexts.all(in: database)
+            )
         }
         let model = try CSDLReader.read(metadata)
         try LocalModel.adopt(from: kept, beside: model, into: &options)
@@ -242,9 +264,12 @@ public final class OfflineODataProvider: ODataProvider {
         }
         let provider = try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
-            remote: try connect(root, model), options: options, texts: texts, modelNumber: modelNumber)
+            remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
+            texts: texts, modelNumber: modelNumber)
         // Where there is no room for it now, searches go without.
         try? await provider.renewSearchIndexes()
+        // Nor for this: a copy is known as one by the next upload too.
+        try? await provider.incarnation.settle()
         return provider
     }
 

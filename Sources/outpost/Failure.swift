@@ -306,6 +306,10 @@ struct Failure: Error {
         case .unknown(let kind, _): advice = Self.advice(forUnknown: kind)
         case .inChangeSet: advice = "Take all of it back with --with-others."
         case .modelOutdated: advice = "Run the same command again."
+        case .queueHeld:
+            advice =
+                "Look at the service. If the changes were not sent: outpost push DIR --from-copy\n"
+                + "If they were, take them back: outpost undo DIR"
         case .keyNeeded(let request):
             advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):

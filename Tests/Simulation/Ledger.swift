@@ -60,6 +60,15 @@ final class Ledger: Sendable {
         /// Whether its client did not know then that the service recognises what it is sent again: no answer had said so yet.
         var wasUnconfirmed = false
 
+        /// Whether it was made after the state to which its client's store was put back, so that it is gone.
+        var isPutBack = false
+        /// Whether it was in the queue of a store that was put back, so that it may have been sent before.
+        var wasPutBack = false
+        /// When another state or copy of the store began to exist of which nothing tells the client; `nil` if there is none.
+        var unknownSince: Double?
+        /// Whether its client gives the key of what it makes.
+        var hasClientKey = false
+
         /// Whether it makes an entity.
         var isCreation: Bool { mark == born }
         /// Whether it deletes an entity.
@@ -91,6 +100,7 @@ final class Ledger: Sendable {
             known.base = change.base
             known.transaction = change.transaction
             known.timesMade += 1
+            known.isPutBack = false
             state.changes[name] = known
         }
     }
@@ -102,6 +112,18 @@ final class Ledger: Sendable {
             guard var change = state.changes[name] else { return }
             edit(&change)
             state.changes[name] = change
+        }
+    }
+
+    /// The number of the newest change.
+    var newest: Int { state.withLock { $0.count } }
+
+    /// Notes that a client's store was put back to where it was when a change was the newest one.
+    func putBack(_ client: Int, to newest: Int) {
+        state.withLock { state in
+            for (name, change) in state.changes where change.client == client && change.order > newest {
+                state.changes[name]?.isPutBack = true
+            }
         }
     }
 
@@ -122,13 +144,15 @@ final class Ledger: Sendable {
     ///     sent before.
     ///   - recognisesRepeats: Whether it recognises what it was sent before.
     ///   - hasChangeSets: Whether it makes several changes together or not at all.
+    ///   - now: When the run ended, in seconds.
     func violations(
-        of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool, hasChangeSets: Bool
+        of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool, hasChangeSets: Bool,
+        now: Double = 0
     ) -> [String] {
         let changes = state.withLock { $0.changes }
         let judge = Judge(
             changes: changes, history: history, hasVersions: hasVersions, isGuarded: isGuarded,
-            recognisesRepeats: recognisesRepeats, hasChangeSets: hasChangeSets)
+            recognisesRepeats: recognisesRepeats, hasChangeSets: hasChangeSets, now: now)
         let ordered = changes.sorted { $0.key < $1.key }.map(\.value)
         return ordered.compactMap(judge.problem(of:)) + (hasChangeSets ? judge.problemsOfSets(in: ordered) : [])
     }
@@ -142,6 +166,11 @@ private struct Judge {
     let isGuarded: Bool
     let recognisesRepeats: Bool
     let hasChangeSets: Bool
+    /// When the run ended, in seconds.
+    let now: Double
+
+    /// For how long a service certainly remembers what it was sent, in seconds: clocks may be wrong.
+    private static let memory = 45.0 * 86_400
 
     /// What is wrong with a change, as a sentence.
     func problem(of change: Ledger.Change) -> String? {
@@ -157,6 +186,7 @@ private struct Judge {
         if isFindable(change), !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
         // Nor is it one deletion that acted twice, where what was deleted had been made twice.
         if change.isDeletion, history.acts[change.born].map({ $0.count >= times }) ?? false { mayActAgain = true }
+        if let since = change.unknownSince, !isProtected(change, since: since) { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
         if hasVersions, let other = overwritten(by: change) {
             return "\(what) was put over \(other), which its user had not seen"
@@ -170,9 +200,20 @@ private struct Judge {
         return nil
     }
 
+    /// Whether a change acts once although another state of the store may have sent it, and nothing tells of that, as where the
+    /// whole machine was put back: the service recognises repeated requests and still remembers them, the client gives the key, or an
+    /// ETag guards the change.
+    private func isProtected(_ change: Ledger.Change, since: Double) -> Bool {
+        if recognisesRepeats, now - since < Judge.memory { return true }
+        guard change.isCreation || change.wasInCreation else { return hasVersions }
+        return changes[change.born]?.hasClientKey ?? false
+    }
+
     /// Why a change need not have been in doubt; `nil` where nobody could tell whether it had acted.
     private func needlessness(of change: Ledger.Change) -> String? {
         let together = [change] + mates(of: change)
+        // What another state of the store has sent, the service may have forgotten.
+        if together.contains(where: \.wasPutBack) { return nil }
         guard together.contains(where: \.wasUnanswered) else { return "and every answer to it came" }
         guard !recognisesRepeats || together.contains(where: \.wasUnconfirmed) else {
             // Where it takes none together, they would be sent one after the other, as others than it knows.
@@ -238,7 +279,7 @@ private struct Judge {
 
     /// Whether it is known why a change that was made here did not act.
     private func isAccountedFor(_ change: Ledger.Change) -> Bool {
-        if change.isGivenUp || neverWas(change.born) { return true }
+        if change.isGivenUp || change.isPutBack || neverWas(change.born) { return true }
         guard change.mayBeFolded || change.isTakenUp else { return false }
         // What took it up acted with what it set, or was given up with it.
         let later = ofEntity(of: change).filter { $0.order > change.order }

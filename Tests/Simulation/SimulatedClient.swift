@@ -29,23 +29,33 @@ enum Action: Sendable {
 /// One client of a run: an app with an encrypted store on a disk of its own, and the person in front of it.
 actor SimulatedClient {
     let number: Int
-    private let directory: String
-    private let key = EncryptionKey.generate()
-    private let service: SimulatedService
-    private let time: VirtualTime
+    let directory: String
+    let key = EncryptionKey.generate()
+    let service: SimulatedService
+    let time: VirtualTime
     private let clock: ClientClock
     let ledger: Ledger
     let folds: Bool
     private let isCareful: Bool
     let correlates: Bool
     private let queries: [DefiningQuery]
+    /// The number of the file that the store is in, on its disk.
+    var fileNumber = 1
+    /// The state of the store that it may be put back to.
+    var backup: Backup?
+    /// How many copies of the store there were.
+    var copies = 0
+    /// Whether the store was put back and not looked at since.
+    var wasPutBack = false
+    /// The time of the state to which the whole machine was put back then.
+    var unknownSince: Double?
     var numbers: SeededNumbers
     private var life = 0
     private(set) var marks = 0
     /// How many transactions it has begun.
     var transactions = 0
 
-    private var store: OfflineODataProvider?
+    private(set) var store: OfflineODataProvider?
     private var wire: SimulatedWire?
     private(set) var disk: FaultDisk?
     /// The disk of the former life, while what that has begun ends.
@@ -59,8 +69,12 @@ actor SimulatedClient {
     private(set) var migrations = 0
     /// What was in the queue when it was last looked at, by number.
     private var known: [Int64: Sighting] = [:]
+
+    /// Forgets what was in the queue of a store that is there no more.
+    func forgetQueue() { (known, changeSets) = ([:], [:]) }
+
     /// The names of the change sets of what was in the queue then, by number.
-    private var changeSets: [Int64: String] = [:]
+    private(set) var changeSets: [Int64: String] = [:]
 
     /// A request as it was seen in the queue.
     private struct Sighting {
@@ -89,7 +103,7 @@ actor SimulatedClient {
         numbers = SeededNumbers(seed: seed)
     }
 
-    private var folder: String { "\(directory)/\(number)-\(life)" }
+    var folder: String { "\(directory)/\(number)-\(life)" }
 
     // MARK: Lives
 
@@ -106,12 +120,15 @@ actor SimulatedClient {
             options: options())
     }
 
-    private func options() -> OfflineODataProvider.Options {
+    /// - Parameter file: the number of the file that the store is in; the client's own by default.
+    func options(file: Int? = nil) -> OfflineODataProvider.Options {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
         var options = OfflineODataProvider.Options()
         options.environment = Environment(
             now: { clock.now }, newGuid: { guids.next() }, sleep: { time.pass($0) })
+        let identity = StoreFileIdentity(volume: "disk-\(number)", file: UInt64(file ?? fileNumber))
+        options.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
         options.downloadPageSize = 5
         options.parallelQueries = 1
         options.database.readerCount = 1
@@ -143,7 +160,10 @@ actor SimulatedClient {
         disk = try FaultDisk(folder: folder)
         wire = SimulatedWire(halts)
         try await open()
-        if let store { _ = try await queued(store) }
+        if let store {
+            try await notePutBack(store)
+            _ = try await queued(store)
+        }
     }
 
     private func open() async throws {
@@ -160,7 +180,7 @@ actor SimulatedClient {
         try Self.client(wire, speaking: model, batchFormat)
     }
 
-    private static func client(
+    static func client(
         _ wire: SimulatedWire, speaking model: EntityDataModel?, _ format: BatchFormat
     ) throws -> ODataClient {
         let root = SimulatedService.root
@@ -171,7 +191,7 @@ actor SimulatedClient {
     }
 
     /// How it writes batches: every second client in either way.
-    private var batchFormat: BatchFormat { number % 2 == 0 ? .multipart : .json }
+    var batchFormat: BatchFormat { number % 2 == 0 ? .multipart : .json }
 
     func breakDisk() {
         guard let disk else { return }
@@ -226,7 +246,11 @@ actor SimulatedClient {
         let mayFail = disk?.isBroken ?? false
         do {
             switch action {
-            case .sync: try await store.sync(options: uploadOptions())
+            case .sync:
+                // A person may try before deciding about changes that are held.
+                var options = uploadOptions()
+                if Bool.random(using: &numbers) { options.fromCopy = try await decideAboutHeld(store) }
+                try await store.sync(options: options)
             case .download: try await store.download()
             case .createPlace:
                 let id = "N\(number)-\(marks)"
@@ -310,6 +334,7 @@ actor SimulatedClient {
             _ = try await provider.execute(
                 ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, made))))
         }
+        if set == "Places" { ledger.note(mark, of: number) { $0.hasClientKey = true } }
         if Self.correlations[set] != nil, correlates { ledger.note(mark, of: number) { $0.isFindable = true } }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
@@ -448,7 +473,7 @@ actor SimulatedClient {
     // MARK: The queue
 
     /// What waits and what is archived. Whatever is seen there is not given up, or not any more.
-    private func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
+    func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
         let status = try await store.status()
         let requests = status.pending + status.failed
         changeSets = transactions == 0 || requests.isEmpty ? [:] : try await Self.changeSets(in: store)
@@ -480,7 +505,7 @@ actor SimulatedClient {
     }
 
     /// Notes that changes are taken back now: those that are still in the queue at the next look are not.
-    private func giveUp(_ requests: [QueuedRequest]) {
+    func giveUp(_ requests: [QueuedRequest]) {
         for request in requests { ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true } }
     }
 
@@ -535,7 +560,7 @@ actor SimulatedClient {
     static let correlations = ["Tasks": "Born", "Steps": "Born"]
 
     /// How changes are sent by whoever leaves every conflict to the archive.
-    private func plainOptions() -> UploadOptions {
+    func plainOptions() -> UploadOptions {
         var options = UploadOptions()
         if correlates { options.correlationProperties = Self.correlations }
         return options
@@ -594,7 +619,9 @@ actor SimulatedClient {
     func settle() async -> Bool {
         guard await isOpen(), let store else { return false }
         do {
-            try await store.sync(options: uploadOptions())
+            var options = uploadOptions()
+            options.fromCopy = try await decideAboutHeld(store)
+            try await store.sync(options: options)
             try await settleArchive(store, isFinal: true)
             try await store.sync(options: plainOptions())
             let status = try await store.status()

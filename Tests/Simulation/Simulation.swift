@@ -38,6 +38,10 @@ public struct Simulation: Sendable, CustomStringConvertible {
         public let migrations: Int
         /// The marks of changes that careless clients lost.
         public let lost: [String]
+        /// How many times a store was put back to an earlier state, alone or with the whole machine.
+        public let restores: Int
+        /// How many times a copy of a store was to send its queue.
+        public let copies: Int
     }
 
     /// The number that everything follows from.
@@ -52,6 +56,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
     public let hasFilters: Bool
     /// Whether disks fail, besides wires and processes.
     public let hasDiskFaults: Bool
+    /// Whether stores are copied and put back to earlier states, alone or with the whole machine.
+    public let hasCopies: Bool
     /// Whether clients find again what they made, where the service recognises no repeated request, by a value of their own.
     public let correlates: Bool
     private let keepsLines: Bool
@@ -97,13 +103,14 @@ public struct Simulation: Sendable, CustomStringConvertible {
         ability.speaksV2 = Self.happensOnce(in: 4, &numbers)
         ability.isStripped = Self.happensOnce(in: 3, &numbers) && !ability.isRepeatable
         self.ability = ability
+        hasCopies = Self.happensOnce(in: 3, &numbers)
     }
 
     /// What was drawn, as a line.
     public var description: String {
         let drawn = [
             folds ? "folding" : nil, hasFilters ? "filters" : nil, hasDiskFaults ? "failing disks" : nil,
-            correlates ? "correlating" : nil,
+            correlates ? "correlating" : nil, hasCopies ? "copies" : nil,
         ].compactMap(\.self)
         return "\(clients) clients, a service \(ability)\(drawn.map { ", \($0)" }.joined())"
     }
@@ -152,6 +159,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
         private var edits = 0
         private var faults = 0
         private var crashes = 0
+        private var restores = 0
+        private var copies = 0
 
         init(_ plan: Simulation, directory: String, trace: Trace) async throws {
             self.plan = plan
@@ -195,18 +204,19 @@ public struct Simulation: Sendable, CustomStringConvertible {
             violations += ledger.violations(
                 of: try await service.history(), hasVersions: plan.ability.hasETags,
                 isGuarded: plan.ability.hasETags || plan.ability.isRepeatable,
-                recognisesRepeats: plan.ability.isRepeatable, hasChangeSets: plan.ability.hasChangeSets)
+                recognisesRepeats: plan.ability.isRepeatable, hasChangeSets: plan.ability.hasChangeSets, now: time.now)
             try await service.close()
             return Outcome(
                 violations: violations, trace: trace, changes: ledger.count, changesTogether: ledger.countTogether,
                 faults: faults, diskFaults: diskFaults, crashes: crashes, doubts: ledger.doubts, migrations: migrations,
-                lost: lost)
+                lost: lost, restores: restores, copies: copies)
         }
 
         // MARK: Steps
 
         private mutating func step() async throws {
             time.pass(Double.random(in: 0...30, using: &numbers))
+            if plan.hasCopies, Int.random(in: 0..<12, using: &numbers) == 0 { return try await copyOrPutBack() }
             switch Int.random(in: 0..<100, using: &numbers) {
             case 0..<6: try await editElsewhere()
             case 6:
@@ -236,6 +246,27 @@ public struct Simulation: Sendable, CustomStringConvertible {
                 } else {
                     try await act(index)
                 }
+            }
+        }
+
+        /// A store is copied, or put back to an earlier state, whatever its client is doing.
+        private mutating func copyOrPutBack() async throws {
+            let index = Int.random(in: 0..<seats.count, using: &numbers)
+            let client = seats[index].client
+            switch Int.random(in: 0..<6, using: &numbers) {
+            case 0, 1: trace.add("\(index) is backed up \(await client.backUp())")
+            case 2 where seats[index].work == nil:
+                copies += 1
+                // What the copy is told, the client does not know.
+                let wasConfirmed = seats[index].isConfirmed
+                try await drive(index) { client, halts in await client.sendFromCopy(halts) }
+                seats[index].isConfirmed = wasConfirmed
+            case 3, 4:
+                guard await client.hasBackup else { return }
+                restores += 1
+                try await crash(
+                    index, .everything, puttingBack: PutBack.allCases.randomElement(using: &numbers) ?? .otherFile)
+            default: break
             }
         }
 
@@ -416,7 +447,9 @@ public struct Simulation: Sendable, CustomStringConvertible {
             try await arrive(index)
         }
 
-        private mutating func crash(_ index: Int, _ remains: Remains) async throws {
+        private mutating func crash(
+            _ index: Int, _ remains: Remains, puttingBack how: PutBack? = nil
+        ) async throws {
             crashes += 1
             trace.add("\(index) crashes \(remains)\(seats[index].message.map { " during \($0.text)" } ?? "")")
             _ = await hasMetDiskFaults(index)
@@ -430,6 +463,10 @@ public struct Simulation: Sendable, CustomStringConvertible {
             _ = try? await seats[index].work?.value
             seats[index].work = nil
             seats[index].renew()
+            if let how {
+                trace.add("\(index) is put back \(how)")
+                try await client.putBack(how)
+            }
             try await drive(index) { client, halts in
                 try await client.live(halts)
                 return "lives"

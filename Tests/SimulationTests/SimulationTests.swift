@@ -154,6 +154,23 @@ struct SimulationTests {
         #expect(Set(large.map(\.ability.isRepeatable)) == [true, false], "\(large.map(\.seed))")
     }
 
+    @Test(
+        "Copied, restored and snapshotted stores create nothing twice at services of either kind, also through a proxy that strips fields"
+    )
+    func copies() async throws {
+        var (restores, copies) = (0, 0)
+        var met: Set<String> = []
+        for seed: UInt64 in 0..<60 where restores + copies < 40 || met.count < 3 {
+            let run = Simulation(seed: seed)
+            guard run.hasCopies, run.clients < 10 else { continue }
+            let outcome = try await run.run()
+            #expect(outcome.violations == [], "again: make simulate SEEDS=1 FIRST_SEED=\(seed)")
+            (restores, copies) = (restores + outcome.restores, copies + outcome.copies)
+            met.insert(run.ability.isStripped ? "stripped" : run.ability.isRepeatable ? "repeatable" : "not repeatable")
+        }
+        #expect(restores > 5 && copies > 2 && met.count == 3, "\(restores) restores, \(copies) copies at \(met)")
+    }
+
     @Test("Rule 33: the same seed gives the same trace, and another seed another", arguments: [3, 4, 7] as [UInt64])
     func repeats(seed: UInt64) async throws {
         let first = try await Simulation(seed: seed, keepsLines: true).run().trace

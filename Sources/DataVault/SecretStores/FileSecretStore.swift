@@ -34,21 +34,14 @@ public struct FileSecretStore: SecretStore {
     /// - Returns: The path of the folder, which need not exist.
     /// - Throws: ``DataVaultError/noHome``.
     public static func defaultDirectory() throws(DataVaultError) -> String {
-        #if canImport(Darwin)
-            let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
-            guard let support = folders.first else { throw .noHome }
-            return support.path + "/outpost/keys"
-        #else
-            return try defaultDirectory(environment: ProcessInfo.processInfo.environment)
-        #endif
+        guard let folder = DataFolder.path() else { throw .noHome }
+        return folder + "/keys"
     }
 
     /// The rule of the XDG base directory specification, for given variables.
     static func defaultDirectory(environment: [String: String]) throws(DataVaultError) -> String {
-        // The specification says that a relative path must be ignored.
-        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/outpost/keys" }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { throw .noHome }
-        return home + "/.local/share/outpost/keys"
+        guard let folder = DataFolder.xdgPath(environment: environment) else { throw .noHome }
+        return folder + "/keys"
     }
 
     /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.

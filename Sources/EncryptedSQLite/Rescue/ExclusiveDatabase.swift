@@ -75,10 +75,7 @@ package final class ExclusiveDatabase {
     /// - Returns: How many frames of the log were left out. An earlier state of their pages stands in the copy.
     /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, what ``EncryptedDatabase/unlock(at:with:upgradesFormat:)`` throws.
     package func copyContent(to copy: String, openedWith source: KeySource) throws(EncryptedDatabaseError) -> Int {
-        let (block, dataKey) = try file.opened(with: source)
-        let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
-        let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
-        let content = CommittedContent(file: file, cipher: cipher, log: log)
+        let (content, block, log) = try opened(with: source)
         let there = try content.filePageCount()
         let count = try content.statedPageCount() ?? max(there, content.lastPageInLog)
         let target = try NewFile(path: copy)
@@ -92,5 +89,35 @@ package final class ExclusiveDatabase {
         }
         try target.lengthen(to: offset(count + 1))
         return log?.unusableCount ?? 0
+    }
+
+    /// The pages of an encrypted database with its log.
+    func content(openedWith source: KeySource) throws(EncryptedDatabaseError) -> CommittedContent {
+        try opened(with: source).content
+    }
+
+    private func opened(
+        with source: KeySource
+    ) throws(EncryptedDatabaseError) -> (content: CommittedContent, block: KeyBlock, log: LogReader?) {
+        let (block, dataKey) = try file.opened(with: source)
+        let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
+        let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
+        return (CommittedContent(file: file, cipher: cipher, log: log), block, log)
+    }
+
+    /// The pages of a plain database.
+    func plainPages() throws(EncryptedDatabaseError) -> DatabasePages {
+        let start = try file.content(at: 0, count: 100)
+        // SQLite's file format, 1.3: where the start cannot be read, the page size is the one that the package makes.
+        let stated = Int(start[16]) << 8 | Int(start[17])
+        let size = stated == 1 ? 65_536 : stated
+        let isValid = size >= 512 && size & (size - 1) == 0
+        let pageSize = isValid ? size : FileFormat.pageSize
+        let file = file
+        return DatabasePages(
+            count: Int(try file.size() / Int64(pageSize)), usableSize: pageSize - (isValid ? Int(start[20]) : 0)
+        ) { number in
+            try? file.content(at: Int64(number - 1) * Int64(pageSize), count: pageSize)
+        }
     }
 }

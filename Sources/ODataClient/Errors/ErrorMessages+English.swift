@@ -129,6 +129,8 @@ private let ownWords: [String: String] = [
     "offline.local-entities-remain.recovery":
         "Activate the drafts, remove them or discard them, then change the user.",
     "offline.upload-failed.recovery": "Let the user before sign in and settle the changes, or discard them.",
+    "offline.queue-held.recovery":
+        "Look at the service: send the changes if they were not sent, or take them back.",
     "offline.without-place.recovery": "Read what it was to change in the error archive, and discard it.",
     "recovery.repair": "Repair it, or fetch it anew; keep a copy of what is there.",
     "recovery.checkDevice": "See to the device: room, access rights, the disk.",
@@ -194,7 +196,7 @@ private let levels: [String: String] = [
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
-    without-place option-differs option-fixed origin-lost damaged-queue query-refused changes-wait \
+    without-place option-differs option-fixed origin-lost damaged-queue queue-held query-refused changes-wait \
     local-entities-remain upload-failed endless
     """,
 ]

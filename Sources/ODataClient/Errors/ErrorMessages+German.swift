@@ -75,6 +75,8 @@ let german: [String: String] = [
     "store.locked": "Die Datenbank wird gerade von jemand anderem benutzt.",
     "store.read-only": "In die Datenbank darf nicht geschrieben werden.",
     "offline.busy": "Dieser Bestand wird gerade von einem anderen Prozess abgeglichen.",
+    "offline.queue-held":
+        "Der Bestand wurde kopiert oder zurückgesetzt: seine Änderungen wurden vielleicht schon gesendet.",
     "offline.not-connected": "Der Bestand wurde ohne Verbindung zu seinem Dienst geöffnet.",
     "transfer.queue-limit.recovery": "Geben Sie eine Grenze innerhalb des Bereichs an.",
     "transfer.chunk-size.recovery": "Geben Sie eine Größe innerhalb des Bereichs an.",
@@ -118,6 +120,8 @@ let german: [String: String] = [
     "offline.changes-wait.recovery": "Senden, behalten oder verwerfen Sie zuerst die Änderungen.",
     "offline.local-entities-remain.recovery": "Übernehmen, löschen oder verwerfen Sie zuerst die Entwürfe.",
     "offline.upload-failed.recovery": "Der vorige Benutzer muss die Änderungen klären, oder Sie verwerfen sie.",
+    "offline.queue-held.recovery":
+        "Sehen Sie beim Dienst nach: senden Sie die Änderungen, wenn sie nicht gesendet wurden, oder nehmen Sie sie zurück.",
     "offline.without-place.recovery": "Lesen Sie im Fehlerarchiv, was geändert werden sollte, und verwerfen Sie es.",
     "recovery.repair": "Reparieren Sie es, oder holen Sie es neu; behalten Sie eine Kopie von dem, was da ist.",
     "recovery.checkDevice": "Sehen Sie nach dem Gerät: Platz, Rechte, Datenträger.",

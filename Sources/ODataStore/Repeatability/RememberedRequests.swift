@@ -97,7 +97,8 @@ enum RememberedRequests {
         case inDoubt
     }
 
-    /// Looks a request up.
+    /// Looks a request up by its id, whatever it says of its first sending: a copy of the client's store does not know when the other
+    /// one has sent it (OData Repeatable Requests 1.0, 2.1.1 and 4).
     ///
     /// - Throws: ``ODataError`` 400 when the id stands for another request.
     static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
@@ -125,7 +126,10 @@ enum RememberedRequests {
             side.database,
             sql: """
                 SELECT fingerprint, answer FROM \(side.schema).\(side.requests)
-                WHERE id = ? AND client = ? AND first_sent = ? ORDER BY position
+                WHERE id = ?1 AND client = ?2 AND first_sent = (
+                  SELECT first_sent FROM \(side.schema).\(side.requests) WHERE id = ?1 AND client = ?2
+                  ORDER BY first_sent = ?3 DESC, first_sent LIMIT 1)
+                ORDER BY position
                 """, arguments: [request.id, client, request.firstSent])
     }
 

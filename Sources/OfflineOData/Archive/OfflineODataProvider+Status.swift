@@ -29,6 +29,8 @@ public struct StoreStatus: Sendable {
     public let queries: [Query]
     /// Changes that wait to be sent, those on their way included.
     public let pending: [QueuedRequest]
+    /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineODataProvider/queueHold()``).
+    public let hold: QueueHold?
     /// Changes in the error archive.
     public let failed: [QueuedRequest]
     /// Values that the service sent and that could not be read: the properties are not loaded.
@@ -54,9 +56,10 @@ extension OfflineODataProvider {
             }
             return (queries, try queue.requests(in: database), try UnreadableValues.all(mapping, in: database))
         }
+        let hold = try await queueHold()
         return StoreStatus(
             serviceRoot: serviceRoot, queries: queries,
-            pending: requests.filter { $0.state == .pending || $0.state == .sending },
+            pending: requests.filter { $0.state == .pending || $0.state == .sending }, hold: hold,
             failed: requests.filter { $0.state == .refused || $0.state == .inDoubt }, unreadable: unreadable,
             notes: StoreFiles.notes(in: directory))
     }
@@ -120,7 +123,7 @@ extension OfflineODataProvider {
     @discardableResult
     public func accept(_ ids: [Int64] = [], keys: [Int64: EntityKey] = [:]) async throws -> Int {
         let outcomes = UploadOutcomes(mapping: mapping, environment: options.environment)
-        return try await database.write { [queue] database in
+        return try await database.write { [queue, incarnation] database in
             let chosen = try Self.archived(ids, queue, in: database)
             if !ids.isEmpty, let refused = chosen.first(where: { $0.state != .inDoubt }) {
                 throw OfflineError.unknown(kind: "request in doubt", name: String(refused.id))
@@ -131,6 +134,7 @@ extension OfflineODataProvider {
                 guard let current = try queue.request(request.id, in: database) else { continue }
                 try outcomes.accept(inDoubt: current, key: keys[request.id], in: database)
             }
+            try incarnation.settle(in: database)
             return doubtful.count
         }
     }
@@ -183,6 +187,7 @@ extension OfflineODataProvider {
             }
         }
         for request in others { try note(request) }
+        try incarnation.settle(in: database)
         return restored
     }
 

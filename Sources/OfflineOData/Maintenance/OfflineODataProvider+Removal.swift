@@ -22,6 +22,8 @@ extension OfflineODataProvider {
         guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
+        let notes = IncarnationNotes.standard
+        if let file = notes.identity(of: database) { notes.incarnations(in: file).forEach(notes.remove) }
         for path in StoreFiles.databaseFiles(in: directory) {
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw .fileAccess(path: path, reason: String(cString: strerror(errno)))

@@ -19,14 +19,21 @@ struct SalvageFiles {
     /// The new database.
     var target: String { path + ".saved" }
 
+    /// Where this device notes its stores.
+    let notes: IncarnationNotes
+    /// The file of the damaged database.
+    let identity: StoreFileIdentity?
+
     private let protection: StoreProtection
     private let exclusive: ExclusiveDatabase
     /// What stands beside a database and holds a part of it.
     private static let logs = ["-wal", "-journal"]
 
     /// - Throws: `StoreError`; `locked` while anybody has the store open.
-    init(path: String, _ protection: StoreProtection) throws(StoreError) {
+    init(path: String, _ protection: StoreProtection, _ notes: IncarnationNotes) throws(StoreError) {
         self.path = path
+        self.notes = notes
+        identity = notes.identity(of: path)
         self.protection = protection
         exclusive = try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
             try ExclusiveDatabase(path: path)
@@ -45,6 +52,14 @@ struct SalvageFiles {
                 return 0
             }
             return try exclusive.copyContent(to: copy, openedWith: source)
+        }
+    }
+
+    /// The pages of the damaged database with its log.
+    func pages() throws(StoreError) -> DatabasePages {
+        try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
+            guard case .encrypted(let source) = protection else { return try exclusive.pages(openedWith: nil) }
+            return try exclusive.pages(openedWith: source)
         }
     }
 
@@ -97,6 +112,8 @@ struct SalvageFiles {
         }
         for suffix in logs + ["-shm"] { try? files.removeItem(atPath: path + suffix) }
         syncFolder()
+        // The damaged file keeps the identity that is noted: it is a copy from now on.
+        if let identity, let file = notes.identity(of: path) { notes.move(identity, to: file) }
         return kept
     }
 

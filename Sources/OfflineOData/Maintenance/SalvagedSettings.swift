@@ -29,6 +29,31 @@ struct SalvagedSettings {
         try keepTemporaryKeys()
     }
 
+    /// Keeps the queue from being held where the damaged file is known to be the newest state of the store, and holds it where that
+    /// is not known.
+    ///
+    /// - Parameters:
+    ///   - file: the damaged file.
+    ///   - notes: what this device has noted of its stores.
+    ///   - isCertain: whether every row is known to have been in use.
+    func keepIncarnation(of file: StoreFileIdentity?, _ notes: IncarnationNotes, isCertain: Bool) throws {
+        let (nameSetting, uploadsSetting) = (StoreIncarnation.nameSetting, StoreIncarnation.uploadsSetting)
+        let wasNoted = try Settings.text(nameSetting, in: database) != nil
+        let noted = file.map(notes.incarnations) ?? []
+        if isCertain, let name = noted.first, !wasNoted, let note = notes.note(of: name) {
+            // The page that says it is lost, and the file is the one that was noted.
+            try Settings.set(nameSetting, name, in: database)
+            try Settings.set(uploadsSetting, String(note.uploads), in: database)
+        } else if isCertain, let name = try Settings.text(nameSetting, in: database), noted.contains(name),
+            try Settings.text(uploadsSetting, in: database) == nil, let note = notes.note(of: name)
+        {
+            try Settings.set(uploadsSetting, String(note.uploads), in: database)
+        } else if !isCertain {
+            // One that no note is of.
+            try Settings.set(nameSetting, ODataGuid.random().description, in: database)
+        }
+    }
+
     private func isIncomplete() throws -> Bool {
         try ["service.metadata", "service.root", "engine.version"].contains {
             try Settings.bytes($0, in: database) == nil

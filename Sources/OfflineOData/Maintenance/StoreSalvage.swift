@@ -1,9 +1,10 @@
+import EncryptedSQLite
 import Foundation
 import GRDB
 import ODataModel
 import ODataStore
 
-/// What ``OfflineODataProvider/salvage(at:protection:origin:)`` saved.
+/// What ``OfflineODataProvider/salvage(at:protection:origin:incarnations:)`` saved.
 public struct SalvageReport: Hashable, Sendable {
     /// Where the damaged files are kept.
     public var damagedFile: String
@@ -52,18 +53,21 @@ extension OfflineODataProvider {
     ///   - directory: where the store was made.
     ///   - protection: the key it was made with; the new files have it too.
     ///   - origin: what it was made for, which counts where the file cannot tell it any more.
+    ///   - incarnations: where this device notes its stores (``OfflineODataProvider/Options/incarnations``). The queue of the new files is held
+    ///     unless the damaged ones are known to be the newest state of the store.
     /// - Returns: what was saved and what was not.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
     ///   the file does not tell what it was made for and nobody else does; `StoreError`: `locked` while anybody has the store
-    ///   open, `corrupt` where not even the tables can be found. Everything is as it was then.
+    ///   open, `corrupt` where nothing at all can be found. Everything is as it was then.
     public static func salvage(
-        at directory: String, protection: StoreProtection, origin: StoreOrigin? = nil
+        at directory: String, protection: StoreProtection, origin: StoreOrigin? = nil,
+        incarnations: IncarnationNotes = .standard
     ) async throws -> SalvageReport {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        let files = try SalvageFiles(path: path, protection)
+        let files = try SalvageFiles(path: path, protection, incarnations)
         defer { files.removeRemains() }
         let leftOut = try files.makeCopy()
         var report = try await StoreSalvage.copy(files, protection, origin)
@@ -74,9 +78,15 @@ extension OfflineODataProvider {
 }
 
 /// Copies what can be read of a damaged database into a new one.
+///
+/// SQLite reads what it can. Where it does not find the tables, or a part of one, the pages are searched for rows
+/// (``StoreCarver``), by what the engine knows of its tables.
 struct StoreSalvage {
-    private let source: Database
+    /// `nil` if SQLite cannot open it.
+    private let source: Database?
     private let target: Database
+    /// `nil` where every row has to be read by SQLite.
+    private let pages: DatabasePages?
     private var report = SalvageReport(damagedFile: "")
     /// How often nothing could be read of a table, whatever the range.
     private var failures = 0
@@ -94,28 +104,32 @@ struct StoreSalvage {
         _ files: SalvageFiles, _ protection: StoreProtection, _ origin: StoreOrigin?
     ) async throws -> SalvageReport {
         let options = OfflineODataProvider.Options()
-        let source: StoreDatabase
+        let pages = try files.pages()
+        var source: StoreDatabase?
         do throws(StoreError) {
             source = try StoreDatabase.open(
                 path: files.copy, protection: protection, options: options.connections(createsFile: false))
         } catch {
             guard case .corrupt = error else { throw error }
-            throw StoreError.corrupt(
-                message: "the page by which all others are found cannot be read, and so nothing can be saved")
         }
-        defer { try? source.close() }
+        defer { try? source?.close() }
         let target = try StoreDatabase.open(
             path: files.target, protection: protection, options: options.connections(createsFile: true))
         do {
-            let report = try await target.write { [path = files.path] target in
-                // Not in one transaction: SQLite ends that at the first page that cannot be read.
-                try source.pool.unsafeRead { source in
-                    var salvage = StoreSalvage(source: source, target: target)
-                    try salvage.run()
-                    try SalvagedSettings(database: target, path: path).complete(with: origin)
+            let report = try await target.write {
+                [path = files.path, notes = files.notes, identity = files.identity, source] target in
+                func salvaged(_ source: Database?) throws -> SalvageReport {
+                    var salvage = StoreSalvage(source: source, target: target, pages: pages)
+                    try salvage.run(origin)
+                    let settings = SalvagedSettings(database: target, path: path)
+                    try settings.complete(with: origin)
+                    try settings.keepIncarnation(of: identity, notes, isCertain: !salvage.hasGuessed)
                     try salvage.finish()
                     return salvage.report
                 }
+                guard let source else { return try salvaged(nil) }
+                // Not in one transaction: SQLite ends that at the first page that cannot be read.
+                return try source.pool.unsafeRead { try salvaged($0) }
             }
             // Closing moves the log too, and says nothing where it cannot.
             try await target.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
@@ -131,8 +145,8 @@ struct StoreSalvage {
     ///
     /// - Throws: `DatabaseError` also where the source is damaged.
     static func copyAll(from source: Database, to target: Database) throws {
-        var salvage = StoreSalvage(source: source, target: target)
-        try salvage.run()
+        var salvage = StoreSalvage(source: source, target: target, pages: nil)
+        try salvage.run(nil)
         guard salvage.report.losses.isEmpty else {
             let tables = salvage.report.losses.keys.sorted().joined(separator: ", ")
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "damaged: \(tables)")
@@ -140,44 +154,79 @@ struct StoreSalvage {
         try salvage.copyNumbers()
     }
 
-    private mutating func run() throws {
-        let statements = try Row.fetchAll(
-            source,
-            sql:
-                "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
-        )
-        // Indexes for text search are made again by whoever wants them.
-        let virtual = statements.filter { ($0["sql"] as String).hasPrefix("CREATE VIRTUAL") }.map {
-            $0["name"] as String
+    /// Whether changes were taken of which nothing says that they still waited.
+    private var hasGuessed = false
+
+    private init(source: Database?, target: Database, pages: DatabasePages?) {
+        (self.source, self.target, self.pages) = (source, target, pages)
+    }
+
+    /// - Parameter origin: what the store was made for, where the file cannot tell it.
+    private mutating func run(_ origin: StoreOrigin?) throws {
+        var carver: StoreCarver?
+        let schema: SalvagedSchema
+        do {
+            guard let source else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            schema = try SalvagedSchema(of: source)
+        } catch let error as DatabaseError where Self.isDamage(error) && pages != nil {
+            guard let pages else { throw error }
+            let found = StoreCarver(pages)
+            carver = found
+            schema = try SalvagedSchema(carvedBy: found, origin: origin)
         }
-        let kept = statements.filter { statement in
-            let (name, sql): (String, String) = (statement["name"], statement["sql"])
-            return !virtual.contains { name == $0 || name.hasPrefix($0 + "_") || sql.contains("\"\($0)\"") }
-        }
-        let tables = kept.filter { $0["type"] == "table" }
-        guard !tables.isEmpty else {
+        guard !schema.tables.isEmpty else {
             throw StoreError.corrupt(message: "no table can be found, and so nothing can be saved")
         }
         // One statement each: whoever wrote into the file may have put others behind it.
-        for table in tables { try target.makeStatement(sql: table["sql"]).execute() }
-        let names = tables.map { $0["name"] as String }
+        for table in schema.tables { try target.makeStatement(sql: table.sql).execute() }
+        let names = schema.tables.map(\.name)
         let ordered = Self.first.filter(names.contains) + names.filter { !Self.first.contains($0) }
-        for name in ordered { try copy(name) }
-        for statement in kept where statement["type"] != "table" {
-            try target.makeStatement(sql: statement["sql"]).execute()
+        // Where the tables had to be searched for, SQLite does not find their rows.
+        if let source, carver == nil { for name in ordered { try copy(name, from: source) } }
+        for statement in schema.others where statement.type == "index" {
+            try target.makeStatement(sql: statement.sql).execute()
+        }
+        if let pages, carver != nil || !report.losses.isEmpty { try carve(ordered, carver ?? StoreCarver(pages)) }
+        for statement in schema.others where statement.type != "index" {
+            try target.makeStatement(sql: statement.sql).execute()
         }
         // No internal id is given twice, also of rows that are lost.
-        let given = (try? Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence")) ?? []
+        let given = source.flatMap { try? Row.fetchAll($0, sql: "SELECT name, seq FROM sqlite_sequence") } ?? []
         for row in given where names.contains(row["name"]) {
             try RowNumbers.setLast(row["seq"], of: row["name"], in: target)
         }
     }
 
+    /// Searches the pages for the rows of tables that SQLite could not read, or not to the end.
+    private mutating func carve(_ names: [String], _ carver: StoreCarver) throws {
+        let wanted = report.saved.isEmpty ? names : names.filter { report.losses[$0] != nil }
+        for (name, count) in try carver.copyRows(of: wanted, among: names, to: target) {
+            report.saved[name, default: 0] += count
+        }
+        hasGuessed = carver.guessed.contains("outpost_queue")
+        for name in wanted where report.losses[name] == nil {
+            // Of a table that was found by its rows, nobody knows how many are missing.
+            let missing = carver.missingPages(of: name)
+            if missing > 0 || !carver.knows(name) { report.losses[name] = max(missing, 1) }
+        }
+    }
+
+    fileprivate static func isDamage(_ error: DatabaseError) -> Bool {
+        [.SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+    }
+
     /// The numbers by which a file says what it is.
     private func copyNumbers() throws {
         for pragma in ["application_id", "user_version"] {
-            let value = try Int.fetchOne(source, sql: "PRAGMA \(pragma)") ?? 0
-            try target.execute(sql: "PRAGMA \(pragma) = \(value)")
+            let value = try source.flatMap { source in
+                do {
+                    return try Int.fetchOne(source, sql: "PRAGMA \(pragma)")
+                } catch let error as DatabaseError where Self.isDamage(error) && pages != nil {
+                    return nil
+                }
+            }
+            let known = pragma == "application_id" ? OfflineLayout.applicationID : OfflineLayout.version
+            try target.execute(sql: "PRAGMA \(pragma) = \(value ?? known)")
         }
     }
 
@@ -196,7 +245,7 @@ struct StoreSalvage {
         )
     }
 
-    private mutating func copy(_ table: String) throws {
+    private mutating func copy(_ table: String, from source: Database) throws {
         let columns = try source.columns(in: table).map(\.name)
         let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         let name = table.quotedDatabaseIdentifier
@@ -205,21 +254,25 @@ struct StoreSalvage {
         report.saved[table] = 0
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
-            let (range, areRead) = try bounds(of: table, rowID)
-            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound)
+            let (range, areRead) = try bounds(of: table, rowID, in: source)
+            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound, from: source)
             // What is behind an end that cannot be read, nobody knows.
             if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
             // A table ordered by its key: from both ends up to the damage.
-            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table)
+            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table, from: source)
             guard !isWhole else { return }
             report.losses[table, default: 0] += 1
             let key = try source.primaryKey(table).columns.map { "\($0.quotedDatabaseIdentifier) DESC" }
-            _ = try copyAll("SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table)
+            _ = try copyAll(
+                "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table, from: source)
         }
     }
 
-    /// The column by which the rows of a table are kept; `nil` for a table without row ids.
+    static func hasRowIDs(_ table: String, in database: Database) throws -> Bool {
+        try rowID(of: table, in: database) != nil
+    }
+
     private static func rowID(of table: String, in database: Database) throws -> String? {
         guard
             let sql = try String.fetchOne(
@@ -230,7 +283,9 @@ struct StoreSalvage {
     }
 
     /// The first and the last row id of a table, or bounds of them where an end cannot be read.
-    private func bounds(of table: String, _ rowID: String) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
+    private func bounds(
+        of table: String, _ rowID: String, in source: Database
+    ) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
         func end(_ function: String, from index: String? = nil) throws -> Int64? {
             let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
             return try Int64.fetchOne(
@@ -264,11 +319,12 @@ struct StoreSalvage {
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
     private mutating func copy(
-        _ name: String, _ table: String, _ list: String, _ insert: String, _ rowID: String, _ from: Int64, _ to: Int64
+        _ name: String, _ table: String, _ list: String, _ insert: String, _ rowID: String, _ from: Int64, _ to: Int64,
+        from source: Database
     ) throws {
         let sql = "SELECT \(list) FROM \(name) WHERE \(rowID) BETWEEN \(from) AND \(to)"
         let before = report.saved[table]
-        if try copyAll(sql, insert, table) { return }
+        if try copyAll(sql, insert, table, from: source) { return }
         failures += 1
         guard from < to, failures < Self.maximumFailures else {
             report.losses[table, default: 0] += 1
@@ -278,12 +334,14 @@ struct StoreSalvage {
         report.saved[table] = before
         // Damaged row ids may be anywhere: their sum or difference may be beyond what a number holds.
         let middle = (from >> 1) + (to >> 1) + (from & to & 1)
-        try copy(name, table, list, insert, rowID, from, middle)
-        try copy(name, table, list, insert, rowID, middle + 1, to)
+        try copy(name, table, list, insert, rowID, from, middle, from: source)
+        try copy(name, table, list, insert, rowID, middle + 1, to, from: source)
     }
 
     /// - Returns: whether every row could be read.
-    private mutating func copyAll(_ sql: String, _ insert: String, _ table: String) throws -> Bool {
+    private mutating func copyAll(
+        _ sql: String, _ insert: String, _ table: String, from source: Database
+    ) throws -> Bool {
         let statement = try target.cachedStatement(sql: insert)
         do {
             let rows = try Row.fetchCursor(source, sql: sql)

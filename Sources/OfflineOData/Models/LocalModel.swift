@@ -6,7 +6,7 @@ import ODataStore
 enum LocalModel {
     /// The term that names the active set of a set of drafts.
     static let draftTerm = "com.sap.vocabularies.Offline.v1.LocalDraft"
-    private static let setting = "local.metadata"
+    static let setting = "local.metadata"
     private static let numberSetting = "local.metadata.number"
 
     /// Adds the app's own sets to a service's model.

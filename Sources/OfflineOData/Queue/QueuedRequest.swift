@@ -120,7 +120,8 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let dependsOn: [Int64]
     /// Where it stands.
     public internal(set) var state: State
-    /// `Repeatability-Request-ID`, once it was first sent, unless it is known not to have acted.
+    /// `Repeatability-Request-ID`, which a change has from the moment when it was made, so that a copy of the store sends the
+    /// same one; another one once the service has refused it. The requests of a change set are sent with that of the first.
     public internal(set) var requestID: String?
     /// `Repeatability-First-Sent`, as long as there is one.
     public internal(set) var firstSent: String?
@@ -134,7 +135,7 @@ public struct QueuedRequest: Sendable, Identifiable {
     let detail: RequestDetail
 
     /// Whether it was on its way, and nobody knows yet what became of it.
-    var mayHaveActed: Bool { state == .sending && requestID != nil }
+    var mayHaveActed: Bool { state == .sending && firstSent != nil }
 }
 
 /// What a request is about besides an entity.

@@ -51,6 +51,9 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case originLost(path: String)
     /// The engine's own tables do not hold what they must; nothing was changed.
     case damagedQueue(reason: String)
+    /// The store was copied, restored or rolled back, so that its changes may have been sent already. Nothing was sent. Send
+    /// them all the same with ``UploadOptions/fromCopy``, or take them back.
+    case queueHeld(QueueHold)
 
     /// What is wrong and what to do.
     public var description: String {
@@ -97,6 +100,7 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
             when it was last used.
             """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
+        case .queueHeld(let hold): hold.description
         }
     }
 }
@@ -128,6 +132,7 @@ extension OfflineError: CodedError {
             case .optionFixed: "option-fixed"
             case .originLost: "origin-lost"
             case .damagedQueue: "damaged-queue"
+            case .queueHeld: "queue-held"
             }
         return ErrorCode(rawValue: "offline.\(name)")
     }
@@ -141,7 +146,7 @@ extension OfflineError: CodedError {
         case .endless: .answer
         case .fileAccess: .device
         case .notConnected: .connection
-        case .alreadySent, .keyNeeded: .inDoubt
+        case .alreadySent, .keyNeeded, .queueHeld: .inDoubt
         case .withoutPlace: .unsupported
         case .originLost, .damagedQueue: .damaged
         default: .request

@@ -44,6 +44,7 @@ extension OfflineODataProvider {
         for request in cancelled {
             try Events.add("cancelled", "\(request.kind.rawValue) \(request.entityText)", environment, in: database)
         }
+        try incarnation.settle(in: database)
         return cancelled.count
     }
 }

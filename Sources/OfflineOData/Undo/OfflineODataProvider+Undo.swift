@@ -69,7 +69,7 @@ extension OfflineODataProvider {
         withAllOthers: Bool, _ rows: @escaping @Sendable (Database, Undo) throws -> [RowReference]
     ) async throws -> Int {
         let environment = options.environment
-        return try await database.write { [queue, mapping] database in
+        return try await database.write { [queue, mapping, incarnation] database in
             let undo = Undo(mapping: mapping, queue: queue, environment: environment)
             let cancelling = Cancelling(undo: undo)
             var undone: Set<RowReference> = []
@@ -94,6 +94,7 @@ extension OfflineODataProvider {
                 } while withAllOthers && !isDone
             }
             for request in others { try Events.add("undone", request.entityText, environment, in: database) }
+            try incarnation.settle(in: database)
             return undone.count
         }
     }

@@ -23,6 +23,10 @@ public struct UploadOptions: Sendable {
     /// How many seconds a change may wait: older ones that were never sent go to the error archive, since they were
     /// made of what has long been something else. `nil` for no limit.
     public var expiresAfter: Double?
+    /// Whether the queue of a store that was copied, restored or rolled back is sent although the service is not known to recognise
+    /// repeated requests, so that what another copy has sent may act twice; else such an upload ends with
+    /// ``OfflineError/queueHeld(_:)``. From then on, the store is one of its own.
+    public var fromCopy = false
 
     /// Makes options.
     public init(

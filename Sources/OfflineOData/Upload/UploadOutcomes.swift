@@ -14,7 +14,7 @@ struct UploadOutcomes: Sendable {
     init(mapping: StorageMapping, environment: Environment) {
         self.mapping = mapping
         self.environment = environment
-        queue = QueueTable(model: mapping.model)
+        queue = QueueTable(model: mapping.model, environment: environment)
         before = BeforeImages(snapshots: queue.snapshots)
     }
 

@@ -348,7 +348,7 @@ extension Uploader {
                 }
                 return .postponed
             }
-            if error.status == 412, !wasSent, isRepeatable != false {
+            if error.status == 412, !wasSent, !origin.isCopy, isRepeatable != false {
                 // They never were on their way before, so they have not acted: our clock is behind by more than the
                 // service remembers.
                 var unidentified = way

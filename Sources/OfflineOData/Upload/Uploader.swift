@@ -14,6 +14,7 @@ struct Uploader: Sendable {
     let environment: Environment
     let progress: ProgressChannel
     let options: UploadOptions
+    let origin: UploadOrigin
     let wire: Wire
     let outcomes: UploadOutcomes
 
@@ -27,9 +28,10 @@ struct Uploader: Sendable {
 
     init(
         database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: Environment,
-        progress: ProgressChannel, options: UploadOptions, wire: Wire = Wire()
+        progress: ProgressChannel, options: UploadOptions, origin: UploadOrigin, wire: Wire = Wire()
     ) {
         self.wire = wire
+        self.origin = origin
         self.database = database
         self.mapping = mapping
         self.remote = remote
@@ -62,6 +64,7 @@ struct Uploader: Sendable {
             let unit = try await next(&selection, usesChangeSets: usesChangeSets)
             guard let first = unit.first else { break }
             try Task.checkCancellation()
+            try await requireRecognisedRepeats()
             let result: Result
             do {
                 result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
@@ -226,10 +229,11 @@ struct Uploader: Sendable {
         guard !wasSent else { return }
         try await write { database in
             for request in requests {
-                // Those of a change set have one identification: one that was sent apart from it has that no more.
-                let isApart = requests.count == 1 && request.options.changeSet != nil
-                try outcomes.queue.markPending(
-                    request.id, forgetsIdentification: !wasTransmitted || isApart, in: database)
+                if wasTransmitted {
+                    try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: database)
+                } else {
+                    try outcomes.queue.markUnsent(request.id, in: database)
+                }
             }
         }
     }
@@ -253,37 +257,6 @@ struct Uploader: Sendable {
     /// Reads what it takes to store an answer, also when the task was cancelled since it arrived.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await Task { try await database.read(body) }.value
-    }
-
-    /// Marks requests as on their way, with one identification for all of them (rules 2 and 3).
-    ///
-    /// - Parameter etags: those of what the service was found to have, by the numbers of the requests that have none of their
-    ///   own. A repeat is guarded by what the first sending was: that may never have arrived, and others have been there since.
-    /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
-    func mark(_ requests: [QueuedRequest], found etags: [Int64: String]) async throws -> [QueuedRequest]? {
-        // It may have to be fetched first, and what ends meanwhile must not leave a doubt about what never left.
-        _ = try await remote.model
-        let id = environment.newGuid().description
-        let now = environment.httpDate
-        return try await database.write { database in
-            let marks = requests.map { _ in "?" }.joined(separator: ",")
-            let count = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM outpost_queue WHERE id IN (\(marks))",
-                arguments: StatementArguments(requests.map(\.id)))
-            guard count == requests.count else { return nil }
-            return try requests.compactMap { request in
-                try outcomes.queue.markSending(request.id, requestID: id, firstSent: now, in: database)
-                let etag = etags[request.id] ?? (request.mayHaveActed ? request.detail.foundETag : nil)
-                if etag != request.detail.foundETag {
-                    try outcomes.queue.setFoundETag(etag, of: request.id, in: database)
-                }
-                // A request that is made anew has another identity, and another whole entity.
-                if !request.mayHaveActed, request.detail.sentEntity != nil {
-                    try outcomes.queue.setSentEntity(nil, of: request.id, in: database)
-                }
-                return try outcomes.queue.request(request.id, in: database)
-            }
-        }
     }
 
     /// The request as the service gets it.
@@ -507,7 +480,7 @@ struct Uploader: Sendable {
                 return try await send(wasSent ? request : request.asPending, way)
             }
             if error.status == 412 {
-                if !wasSent, isRepeatable != false {
+                if !wasSent, !origin.isCopy, isRepeatable != false {
                     // It never was on its way before, so it has not acted: our clock is behind by more than the service
                     // remembers. Should this answer get lost, the time of the first sending tells of the doubt.
                     var unidentified = way
@@ -692,7 +665,6 @@ extension QueuedRequest {
     var asPending: QueuedRequest {
         var request = self
         request.state = .pending
-        request.requestID = nil
         request.firstSent = nil
         request.failure = nil
         return request

@@ -19,8 +19,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             a file that only you can read (~/.local/share/outpost/keys; 'outpost keys list' shows it), unless \
             --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
 
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
-            give it to push, pull and sync too.
+            The header fields, options, language and user are kept in the clone, encrypted, and apply to each later push, pull \
+            and sync too. Passwords, tokens, keys and --trust are not kept: give them again.
 
             EXAMPLE
               outpost clone https://host/service/
@@ -221,6 +221,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let line = ProgressLine(store)
         do {
             try await store.setParameters(try parameters.values)
+            try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
             let report = try await store.download()
             line.finish()
             try store.close()

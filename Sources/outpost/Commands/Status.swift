@@ -37,7 +37,11 @@ struct Status: AsyncParsableCommand, StoreCommand {
         for line in UnreadableReport.lines(status.unreadable, of: store.directory) { print(line) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
         if !status.pending.isEmpty {
-            print("\nTo push:")
+            print(status.hold == nil ? "\nTo push:" : "\nHeld:")
+            if let hold = status.hold {
+                let push = "outpost push \(store.directory.shellQuoted) --from-copy"
+                print("\(hold.description) Look at the service. To send them all the same: \(push)")
+            }
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
         if !status.failed.isEmpty {
@@ -59,6 +63,8 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var service: String
         var queries: [Query]
         var pending: [RequestLine]
+        /// Why the pending changes are held.
+        var held: QueueHold.Reason?
         var errors: [RequestLine]
         var unreadable: [UnreadableReport]
         var notes: [String]
@@ -71,6 +77,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
                     lastDownload: $0.lastDownload)
             }
             pending = status.pending.map(RequestLine.init)
+            held = status.hold?.reason
             errors = status.failed.map(RequestLine.init)
             unreadable = status.unreadable.map(UnreadableReport.init)
             notes = status.notes

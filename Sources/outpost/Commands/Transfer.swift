@@ -11,18 +11,24 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
             Requests are sent in order. One that is refused goes to the error archive and holds up only what depends \
             on it; the exit code is then 3.
 
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
-            give it here as it was given to 'outpost clone'.
+            The changes of a clone that was copied, restored from a backup, or put back to an earlier state may have been sent \
+            already. They are held until --from-copy says that they are to be sent, unless the service has confirmed that it \
+            recognises repeated requests. 'mv' of a clone within its volume holds nothing.
+
+            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
+            Passwords, tokens, keys and --trust are not kept: give them again.
 
             EXAMPLE
               outpost push shop
               outpost push shop --conflicts mine
               outpost push shop --only visits
               outpost push shop --correlate Visits=Number
+              outpost push restored-shop --from-copy
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
+    @OptionGroup var keeping: KeepingOptions
     @OptionGroup var sending: SendingOptions
     @Option(
         help: ArgumentHelp(
@@ -32,7 +38,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service)
+        let connected = try await store.open(service, keeping)
         var options = try sending.uploadOptions
         if !only.isEmpty { options.categories = Set(only) }
         let (chosen, names) = (options, only)
@@ -42,6 +48,8 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
             let (report, archived) = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
                 try await Self.require(names, in: store)
+                var chosen = chosen
+                chosen.fromCopy = try await sending.sendsHeldQueue(of: store)
                 return (try await store.upload(options: chosen), try await store.status().failed.count)
             }
             show(report, archived: archived)
@@ -77,8 +85,8 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "pull",
         abstract: "Bring what others changed into a clone.",
         discussion: """
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
-            give it here as it was given to 'outpost clone'.
+            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
+            Passwords, tokens, keys and --trust are not kept: give them again.
 
             EXAMPLE
               outpost pull shop
@@ -89,6 +97,7 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
+    @OptionGroup var keeping: KeepingOptions
     @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
     @OptionGroup var parameters: ParameterOptions
     @OptionGroup var amount: DownloadOptions
@@ -97,7 +106,7 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service, amount)
+        let connected = try await store.open(service, keeping, amount)
         let (names, rereads, connector) = (only, metadata, connected.connector)
         let values = try parameters.values
         var refresh: MetadataRefresh?
@@ -157,8 +166,8 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "sync",
         abstract: "Push, then pull.",
         discussion: """
-            How the service is reached (--user, --token-file, --header, --option, --trust) is not kept in the clone: \
-            give it here as it was given to 'outpost clone'.
+            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
+            Passwords, tokens, keys and --trust are not kept: give them again.
 
             EXAMPLE
               outpost sync shop
@@ -166,13 +175,14 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
+    @OptionGroup var keeping: KeepingOptions
     @OptionGroup var sending: SendingOptions
     @OptionGroup var parameters: ParameterOptions
     @OptionGroup var amount: DownloadOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service, amount)
+        let connected = try await store.open(service, keeping, amount)
         let options = try sending.uploadOptions
         let values = try parameters.values
         let early = EarlyEnd()
@@ -184,6 +194,8 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
             let downloaded = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
                 try await store.setParameters(values)
+                var options = options
+                options.fromCopy = try await sending.sendsHeldQueue(of: store)
                 let uploaded = try await store.upload(options: options)
                 sent = uploaded
                 if !json {

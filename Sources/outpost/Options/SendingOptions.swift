@@ -24,7 +24,23 @@ struct SendingOptions: ParsableArguments {
                 + "is looked for by it instead of being in doubt; may be repeated.", valueName: "set=property"))
     var correlate: [String] = []
 
+    @Flag(
+        name: .customLong("from-copy"),
+        help: "Send the changes of a copied or restored clone, although another copy may have sent the same.")
+    var fromCopy = false
+
     mutating func validate() throws { _ = try uploadOptions }
+
+    /// Whether the queue is to be sent although it is held; a person who is there is asked.
+    func sendsHeldQueue(of store: OfflineODataProvider) async throws -> Bool {
+        guard !fromCopy, let hold = try await store.queueHold() else { return fromCopy }
+        // Without an answer, the upload says what there is to do.
+        guard let answer = Terminal.confirm(TerminalText("\(hold.description) Send them all the same?")) else {
+            return false
+        }
+        guard answer else { throw QuietExit(status: .failed) }
+        return true
+    }
 
     var uploadOptions: UploadOptions {
         get throws {

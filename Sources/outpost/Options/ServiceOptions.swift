@@ -84,11 +84,16 @@ struct ServiceOptions: ParsableArguments {
     ///
     /// - Parameter download: How much is taken.
     func connector(_ download: DownloadOptions? = nil) throws -> Connector {
+        var connector = try anonymousConnector(download)
+        try signIn(&connector)
+        return connector
+    }
+
+    /// Makes what connects to services, without what goes along with a request: a clone may still complete that.
+    func anonymousConnector(_ download: DownloadOptions? = nil) throws -> Connector {
         var configuration = NIOTransport.Configuration()
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
-        var connector = Connector(
-            over: try NIOTransport(configuration: configuration), authentication: try authentication(), user: user,
-            configuration: try clientConfiguration())
+        var connector = Connector(over: try NIOTransport(configuration: configuration))
         if let download {
             connector.limits = download.limits
             connector.refusesUnreadableValues = download.strictValues
@@ -96,7 +101,14 @@ struct ServiceOptions: ParsableArguments {
         return connector
     }
 
-    private var headers: [String: String] {
+    /// Gives a connector what goes along with a request; a password may be asked for.
+    func signIn(_ connector: inout Connector) throws {
+        connector.authentication = try authentication()
+        connector.user = user
+        connector.configuration = try clientConfiguration()
+    }
+
+    var headers: [String: String] {
         get throws {
             let headers = try NamedValue.dictionary(
                 fields, option: "--header", separator: ":", example: "'X-Tenant: blue'")
@@ -113,7 +125,7 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
-    private var requestOptions: [String: String] {
+    var requestOptions: [String: String] {
         get throws { try NamedValue.dictionary(queryOptions, option: "--option", example: "sap-client=100") }
     }
 
@@ -158,26 +170,20 @@ struct Connector {
     private let base: NIOTransport
     private let meter: TransferMeter
     let transport: any HTTPTransport
-    let authentication: Authentication
+    var authentication = Authentication.none
     /// The user at the service, for the log.
-    let user: String?
+    var user: String?
     /// What goes along with every request, and what is told of it.
-    let configuration: ODataClient.Configuration
+    var configuration = ODataClient.Configuration()
     /// How much a download takes.
     var limits = DownloadLimits()
     /// Whether an answer with a value that cannot be read is refused.
     var refusesUnreadableValues = false
 
-    init(
-        over base: NIOTransport, authentication: Authentication, user: String?,
-        configuration: ODataClient.Configuration
-    ) {
+    init(over base: NIOTransport) {
         self.base = base
         meter = TransferMeter()
         transport = meter.transport(over: base)
-        self.authentication = authentication
-        self.user = user
-        self.configuration = configuration
     }
 
     /// How a store is opened that is synchronised over it: its event log tells of the bytes.

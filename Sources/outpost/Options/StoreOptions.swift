@@ -16,16 +16,27 @@ struct StoreOptions: ParsableArguments {
         try await OfflineODataProvider.open(at: directory, protection: try key.protection(ofCloneIn: directory))
     }
 
-    /// Opens the store with a connection to its service.
-    func open(_ service: ServiceOptions, _ download: DownloadOptions? = nil) async throws -> ConnectedStore {
+    /// Opens the store with a connection to its service, in the way in which the clone was made.
+    func open(
+        _ service: ServiceOptions, _ keeping: KeepingOptions, _ download: DownloadOptions? = nil
+    ) async throws -> ConnectedStore {
         let protection = try key.protection(ofCloneIn: directory)
-        let connector = try service.connector(download)
-        let store = try await OfflineODataProvider.open(
-            at: directory, protection: protection, options: connector.storeOptions
-        ) { root, model in
-            try connector.client(root: root, model: model)
+        var connector = try service.anonymousConnector(download)
+        do {
+            let store = try await OfflineODataProvider.open(
+                at: directory, protection: protection, options: connector.storeOptions,
+                connecting: { basis in
+                    try keeping.completed(service, in: basis).signIn(&connector)
+                    return try connector.client(root: basis.serviceRoot, model: basis.model)
+                })
+            if keeping.keepsOptions {
+                try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
+            }
+            return ConnectedStore(store: store, connector: connector)
+        } catch {
+            try? await connector.close()
+            throw error
         }
-        return ConnectedStore(store: store, connector: connector)
     }
 }
 

@@ -51,6 +51,21 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
+    @Test("A repeat is known by its id, whatever it says of its first sending: a copy of a store says another time")
+    func otherFirstSending() async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql)
+        let database = try await open(fixture)
+        let first = try await database.execute(try creation(database))
+        for sent in ["Sat, 21 Nov 2026 10:44:07 GMT", "Sat, 21 Nov 2026 10:44:09 GMT"] {
+            let entity = try database.entity("item", ["name": "new"])
+            let again = try await database.execute(
+                try database.request(.create, "item", entity, id: "r-1", firstSent: sent))
+            #expect(again.location == first.location && again.repeatabilityResult == .accepted)
+        }
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
+        try await database.close()
+    }
+
     @Test("400 for what is malformed or another request, 412 rejected for what is too old")
     func refusals() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)

@@ -185,7 +185,8 @@ private struct SyncScenario {
     private mutating func work(_ rounds: [[Edit]]) async throws {
         let store = try await overWire {
             try await OfflineODataProvider.create(
-                at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client())
+                at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client(),
+                options: storeOptions)
         }
         self.store = store
         try await overWire { try await store.download() }
@@ -234,7 +235,16 @@ private struct SyncScenario {
     func open(at directory: String) async throws -> OfflineODataProvider {
         let client = try shop.client()
         return try await OfflineODataProvider.open(
-            at: directory, protection: .encrypted(.key(key)), connect: { _, _ in client })
+            at: directory, protection: .encrypted(.key(key)), options: storeOptions, connect: { _, _ in client })
+    }
+
+    /// The disk of a machine that starts again has the same files, wherever they are here.
+    private var storeOptions: OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) { _ in
+            StoreFileIdentity(volume: "disk", file: 1)
+        }
+        return options
     }
 
     /// The store in a directory goes on, and both sides have every change once.

@@ -86,7 +86,7 @@ struct UnsentTests {
         // A task of its own, which may be cancelled.
         _ = await Task { await #expect(throws: (any Error).self) { try await store.upload() } }.value
         let pending = try await store.status().pending
-        #expect(pending.allSatisfy { $0.state == .pending && $0.firstSent == nil && $0.requestID == nil })
+        #expect(pending.allSatisfy { $0.state == .pending && $0.firstSent == nil && $0.requestID != nil })
         #expect(pending.count == (isTogether ? 2 : 1))
         isClosed.clear()
         await shop.wire.mend()

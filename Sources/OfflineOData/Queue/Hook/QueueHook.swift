@@ -19,7 +19,7 @@ struct QueueHook: WriteHook {
         self.mapping = mapping
         clientOnlySets = Set(mapping.model.container.entitySets.filter(\.isClientOnly).map(\.name))
         self.environment = environment
-        queue = QueueTable(model: mapping.model)
+        queue = QueueTable(model: mapping.model, environment: environment)
         before = BeforeImages(snapshots: queue.snapshots)
     }
 

@@ -8,9 +8,13 @@ import ODataStore
 struct QueueTable {
     let model: EntityDataModel
     let snapshots: SnapshotCoder
+    /// Gives each request its identification.
+    private let newGuid: @Sendable () -> ODataGuid
 
-    init(model: EntityDataModel) {
+    /// - Parameter environment: where identifiers come from; whoever adds requests or sends them gives the store's.
+    init(model: EntityDataModel, environment: Environment = .system) {
         self.model = model
+        newGuid = environment.newGuid
         snapshots = SnapshotCoder(model: model)
     }
 
@@ -85,7 +89,8 @@ struct QueueTable {
         return counts
     }
 
-    /// Appends a request and gives its number. It waits for what its header fields name, too (rule 6).
+    /// Appends a request and gives its number. It waits for what its header fields name, too (rule 6). It gets its identification
+    /// here, so that a copy of the store sends the same one (rule 2).
     func append(
         _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
@@ -96,8 +101,8 @@ struct QueueTable {
             sql: """
                 INSERT INTO outpost_queue(
                     entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
-                    options, category, priority, change_set, detail)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    options, category, priority, change_set, detail, request_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
@@ -105,6 +110,7 @@ struct QueueTable {
                 dependencies.map(String.init).joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
                 try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
+                newGuid().description,
             ])
         let id = database.lastInsertedRowID
         if let changeSet = options.changeSet { try takeIn(dependencies, changeSet, in: database) }
@@ -113,13 +119,13 @@ struct QueueTable {
 
     /// Marks a request as on its way, before its first byte leaves (rule 3). Identification and time of
     /// the first sending stay as they are when it is sent again (rule 2).
-    func markSending(_ id: Int64, requestID: String, firstSent: String, in database: Database) throws {
+    func markSending(_ id: Int64, firstSent: String, in database: Database) throws {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'sending', attempts = attempts + 1,
                     request_id = coalesce(request_id, ?), first_sent = coalesce(first_sent, ?)
                 WHERE id = ?
-                """, arguments: [requestID, firstSent, id])
+                """, arguments: [newGuid().description, firstSent, id])
     }
 
     /// Puts a request that certainly did not act back.
@@ -130,15 +136,22 @@ struct QueueTable {
             sql: """
                 UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
                     target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL
-                    \(forgetsIdentification ? ", request_id = NULL, first_sent = NULL" : "")
                 WHERE id = ?
                 """, arguments: [id])
+        if forgetsIdentification { try markUnacted(id, in: database) }
+    }
+
+    /// Puts a request back of which nothing has left: its first sending is still to come.
+    func markUnsent(_ id: Int64, in database: Database) throws {
+        try markPending(id, forgetsIdentification: false, in: database)
+        try database.execute(sql: "UPDATE outpost_queue SET first_sent = NULL WHERE id = ?", arguments: [id])
     }
 
     /// Notes that a request which is on its way has not acted: sent again, it is a new one to the service.
     func markUnacted(_ id: Int64, in database: Database) throws {
         try database.execute(
-            sql: "UPDATE outpost_queue SET request_id = NULL, first_sent = NULL WHERE id = ?", arguments: [id])
+            sql: "UPDATE outpost_queue SET request_id = ?, first_sent = NULL WHERE id = ?",
+            arguments: [newGuid().description, id])
     }
 
     /// Puts a change that is asked for again back: it is a new request to the service, and waits anew.

@@ -1,0 +1,147 @@
+import ArgumentParser
+import Foundation
+import OfflineOData
+import Supportability
+
+/// How the service of a clone was reached when the clone was made. It is kept in the encrypted store, without anything secret.
+///
+/// A pull without a header field or an option that chooses the rows, such as `sap-client`, would take all other rows for
+/// deleted ones. So a later command has what the clone was made with, and one that says something else is refused.
+struct KeptConnection: Codable, Equatable {
+    /// Header fields by their names in small letters; `nil` for a value that may be secret.
+    var headers: [String: String?] = [:]
+    /// Query options by their names; `nil` for a value that may be secret.
+    var options: [String: String?] = [:]
+    /// The language of the service's texts.
+    var language: String?
+    /// The user at the service.
+    var user: String?
+    /// Whether a token said who the user is.
+    var usesToken = false
+    /// Further hosts whose links are followed.
+    var followed: [String] = []
+
+    /// The name of the text that the store keeps.
+    static let name = "outpost.connection"
+
+    /// - Returns: `nil` for the store of an earlier version.
+    init?(in texts: [String: String]) {
+        guard let text = texts[Self.name],
+            let kept = try? JSONDecoder().decode(KeptConnection.self, from: Data(text.utf8))
+        else { return nil }
+        self = kept
+    }
+
+    /// - Throws: `ValidationError` for what is no header field or option.
+    init(_ service: ServiceOptions) throws {
+        for (name, value) in try service.headers { headers[name.lowercased()] = Self.keepable(name, value) }
+        for (name, value) in try service.requestOptions { options[name] = Self.keepable(name, value) }
+        language = service.serviceLanguage
+        user = service.user
+        usesToken = service.tokenFile != nil
+        followed = service.followed
+    }
+
+    /// The value of a field or an option; `nil` inside where it may be secret.
+    private static func keepable(_ name: String, _ value: String) -> String?? {
+        let lower = name.lowercased()
+        let isSecret =
+            SecretRedaction.mayNameSecret(name) || ["key", "auth", "token"].contains(where: lower.contains)
+            || SecretRedaction().redacted("\(value)") != value
+        return .some(isSecret ? nil : value)
+    }
+
+    /// The text that the store keeps.
+    var text: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}
+
+extension ServiceOptions {
+    /// The options of a command with what it leaves out of those that the clone was made with.
+    ///
+    /// - Parameter kept: Those of the clone.
+    /// - Returns: The options, and what was taken from the clone, as it would be given.
+    /// - Throws: ``Failure`` for options that differ from those of the clone.
+    func completed(by kept: KeptConnection) throws -> (options: ServiceOptions, taken: [String]) {
+        let given = try KeptConnection(self)
+        var (completed, taken, differences) = (self, [String](), [String]())
+        func compare(
+            _ option: String, _ given: [String: String?], _ kept: [String: String?], _ separator: String,
+            into values: inout [String]
+        ) {
+            for (name, value) in kept.sorted(by: { $0.key < $1.key }) {
+                switch (given[name], value) {
+                case (nil, let value?):
+                    values.append("\(name)\(separator)\(value)")
+                    taken.append("\(option) '\(name)\(separator)\(value)'")
+                case (nil, nil): differences.append("\(option) \(name) is missing, whose value is not kept")
+                case (.some(let other?), let value?) where other != value:
+                    differences.append(
+                        "\(option) '\(name)\(separator)\(other)' instead of '\(name)\(separator)\(value)'")
+                default: break
+                }
+            }
+            for (name, value) in given.sorted(by: { $0.key < $1.key }) where kept[name] == nil {
+                guard let value else { continue }
+                differences.append("\(option) '\(name)\(separator)\(value)' is new")
+            }
+        }
+        compare("--header", given.headers, kept.headers, ": ", into: &completed.fields)
+        compare("--option", given.options, kept.options, "=", into: &completed.queryOptions)
+        if let language = kept.language, language != serviceLanguage {
+            if let serviceLanguage {
+                differences.append("--service-language \(serviceLanguage) instead of \(language)")
+            } else {
+                completed.serviceLanguage = language
+                taken.append("--service-language \(language)")
+            }
+        }
+        if let name = kept.user {
+            if user == nil, tokenFile == nil {
+                completed.user = name
+                taken.append("--user \(name)")
+            } else if user != name {
+                differences.append("\(user.map { "--user \($0)" } ?? "--token-file") instead of --user \(name)")
+            }
+        } else if kept.usesToken, tokenFile == nil {
+            differences.append(user.map { "--user \($0) instead of --token-file" } ?? "--token-file is missing")
+        }
+        for host in kept.followed where !followed.contains(host) {
+            completed.followed.append(host)
+            taken.append("--follow \(host)")
+        }
+        guard differences.isEmpty else {
+            throw Failure(
+                message: "The clone was made with other options: " + differences.joined(separator: "; ") + ".",
+                advice:
+                    "With other options, the service may show other rows, and the next pull would remove those that it "
+                    + "leaves out. Give the options of the clone, or make another clone. To go on with yours: --keep-options",
+                status: .misused)
+        }
+        return (completed, taken)
+    }
+}
+
+/// Whether the options of a command take the place of those that the clone was made with.
+struct KeepingOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("keep-options"),
+        help: "Go on with the header fields, options, language and user of this command, and keep them in the clone.")
+    var keepsOptions = false
+
+    /// The options of a command with what it leaves out of those that its clone was made with, which is said.
+    func completed(_ service: ServiceOptions, in basis: ConnectionBasis) throws -> ServiceOptions {
+        guard !keepsOptions, let kept = KeptConnection(in: basis.texts) else { return service }
+        let (options, taken) = try service.completed(by: kept)
+        if !taken.isEmpty {
+            let text = "As the clone was made: \(HarmlessText.line(taken.joined(separator: " ")))"
+            Terminal.error(Terminal.dim(TerminalText(text), on: .error))
+        }
+        return options
+    }
+}

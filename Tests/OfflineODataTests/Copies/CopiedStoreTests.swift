@@ -1,0 +1,351 @@
+import Foundation
+import HTTPTypes
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataService
+import OfflineOData
+import Testing
+
+/// A store that was copied, restored or put back creates nothing twice (rules 2 and 10).
+@Suite("A copied, restored or rolled-back store")
+struct CopiedStoreTests {
+    /// Whether clients speak OData 2.0 with the service, and what a proxy does to repeatable requests.
+    enum Way: CaseIterable { case v4, v2, stripped }
+
+    /// A service, a folder for notes, and stores that know what is noted there.
+    private final class Scene: Sendable {
+        let shop: Shop
+        let way: Way
+        let notes: String
+        static let v2Root = "http://shop.test/v2/"
+
+        init(_ way: Way = .v4) async throws {
+            shop = try await Shop()
+            self.way = way
+            notes = shop.directory.appendingPathComponent("notes").path
+        }
+
+        func path(_ name: String) -> String { shop.directory.appendingPathComponent(name).path }
+
+        func client() throws -> any ODataProvider {
+            switch way {
+            case .v4: return try shop.client()
+            case .stripped: return Proxy(base: try shop.client())
+            case .v2:
+                let handler = try ODataV2Handler(provider: shop.database, serviceRoot: "/v2/")
+                return try ODataClient(
+                    serviceRoot: Self.v2Root,
+                    transport: HTTPSession(
+                        LoopbackTransport { await handler.handle($0, $1) }, serviceRoot: Self.v2Root,
+                        configuration: .init(retry: .none)))
+            }
+        }
+
+        private func options(_ notes: String?) -> OfflineODataProvider.Options {
+            var options = OfflineODataProvider.Options()
+            options.incarnations = IncarnationNotes(folder: notes ?? self.notes)
+            return options
+        }
+
+        func clone(_ name: String = "a") async throws -> OfflineODataProvider {
+            let store = try await OfflineODataProvider.create(
+                at: path(name), protection: .unencrypted, serviceRoot: way == .v2 ? Self.v2Root : Shop.serviceRoot,
+                remote: client(), options: options(nil))
+            try await store.download()
+            return store
+        }
+
+        func open(_ name: String, notes: String? = nil) async throws -> OfflineODataProvider {
+            let client = try client()
+            return try await OfflineODataProvider.open(
+                at: path(name), protection: .unencrypted, options: options(notes), connect: { _, _ in client })
+        }
+
+        func copy(_ name: String, to other: String) throws {
+            try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
+        }
+
+        func categories(_ name: String) async throws -> Int {
+            try await shop.count("SELECT COUNT(*) FROM Categories WHERE Name = '\(name)'")
+        }
+    }
+
+    /// Takes the fields of repeatable requests out on the way.
+    private struct Proxy: ODataProvider {
+        let base: any ODataProvider
+        var model: EntityDataModel { get async throws { try await base.model } }
+
+        func execute(_ request: ODataRequest) async throws -> ODataResponse {
+            var request = request
+            request.repeatability = nil
+            request.isUnidentified = true
+            if case .batch(var items) = request.body {
+                for index in items.indices {
+                    items[index].request.repeatability = nil
+                    items[index].request.isUnidentified = true
+                }
+                request.body = .batch(items)
+            }
+            return try await base.execute(request)
+        }
+    }
+
+    private func hold(of error: (any Error)?) -> QueueHold? {
+        if case .queueHeld(let hold)? = error as? OfflineError { hold } else { nil }
+    }
+
+    @Test("A copy with changes that the original has sent is held and creates nothing twice", arguments: Way.allCases)
+    func copied(way: Way) async throws {
+        let scene = try await Scene(way)
+        var store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Once"])
+        try store.close()
+        try scene.copy("a", to: "b")
+        store = try await scene.open("a")
+        #expect(try await store.queueHold() == nil)
+        #expect(try await store.upload().accepted.count == 1)
+        try store.close()
+        let copy = try await scene.open("b")
+        let status = try await copy.status()
+        #expect(status.hold == QueueHold(reason: .otherFile, count: 1) && status.pending.count == 1)
+        let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
+        #expect(hold(of: refusal)?.reason == .otherFile)
+        await #expect(throws: OfflineError.self) { try await copy.sync() }
+        #expect(try await copy.status().pending.map(\.state) == [.pending])
+        #expect(try await scene.categories("Once") == 1)
+        // Reading, downloading and editing go on.
+        try await copy.download()
+        try await copy.update("Products(1)", ["Stock": 7])
+        #expect(try await copy.queueHold()?.count == 2)
+        try copy.close()
+    }
+
+    @Test("What a copy sends all the same is answered as the first time where the service recognises repeats")
+    func repeatedByCopy() async throws {
+        let scene = try await Scene()
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Once"])
+        try store.close()
+        try scene.copy("a", to: "b")
+        let original = try await scene.open("a")
+        #expect(try await original.upload().accepted.count == 1)
+        // The second one says another time of its first sending.
+        try await Task.sleep(for: .seconds(1.1))
+        let copy = try await scene.open("b")
+        var options = UploadOptions()
+        options.fromCopy = true
+        let report = try await copy.upload(options: options)
+        #expect(report.accepted.count == 1 && report.failed.isEmpty)
+        #expect(try await scene.categories("Once") == 1)
+        #expect(try await copy.rows("Categories?$filter=Name eq 'Once'").count == 1)
+        // It is a store of its own from then on, and so is the first one.
+        for store in [copy, original] {
+            try await store.create("Categories", ["Name": "Later"])
+            #expect(try await store.queueHold() == nil)
+            #expect(try await store.upload().accepted.count == 1)
+            try store.close()
+        }
+        #expect(try await scene.categories("Later") == 2)
+    }
+
+    @Test("Nothing of a copy is held once the service has confirmed repeatable requests, and nothing acts twice")
+    func confirmed() async throws {
+        let scene = try await Scene()
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "First"])
+        #expect(try await store.upload().accepted.count == 1)
+        try await store.transaction { changes in
+            try changes.create("Categories", ["Name": "Once"])
+            try changes.update("Products(1)", ["Stock": 5])
+        }
+        try await store.create("Categories", ["Name": "Once more"])
+        try store.close()
+        try scene.copy("a", to: "b")
+        for name in ["a", "b"] {
+            let store = try await scene.open(name)
+            #expect(try await store.queueHold() == nil)
+            let report = try await store.upload()
+            #expect(report.failed.map(\.description) == [])
+            #expect(report.accepted.count == 3)
+            try await store.create("Categories", ["Name": "Own"])
+            #expect(try await store.upload().accepted.count == 1)
+            try store.close()
+        }
+        #expect(try await scene.categories("Once") == 1)
+        #expect(try await scene.categories("Once more") == 1)
+        #expect(try await scene.categories("Own") == 2)
+    }
+
+    @Test("A copy sends one change at most when something on the way takes the fields of repeatable requests out")
+    func confirmationLost() async throws {
+        let scene = try await Scene()
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "First"])
+        #expect(try await store.upload().accepted.count == 1)
+        for number in 0..<3 { try await store.create("Categories", ["Name": .string("Change \(number)")]) }
+        try store.close()
+        try scene.copy("a", to: "b")
+        let original = try await scene.open("a")
+        #expect(try await original.upload().accepted.count == 3)
+        let proxy = Proxy(base: try scene.client())
+        var options = OfflineODataProvider.Options()
+        options.incarnations = IncarnationNotes(folder: scene.notes)
+        let copy = try await OfflineODataProvider.open(
+            at: scene.path("b"), protection: .unencrypted, options: options, connect: { _, _ in proxy })
+        let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
+        #expect(hold(of: refusal) == QueueHold(reason: .otherFile, count: 2))
+        #expect(try await scene.shop.count("SELECT COUNT(*) FROM Categories WHERE Name LIKE 'Change%'") <= 4)
+    }
+
+    @Test("A store that was moved or renamed on its volume is not held")
+    func moved() async throws {
+        let scene = try await Scene(.stripped)
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Moved"])
+        try store.close()
+        try FileManager.default.moveItem(atPath: scene.path("a"), toPath: scene.path("elsewhere"))
+        let moved = try await scene.open("elsewhere")
+        #expect(try await moved.queueHold() == nil)
+        #expect(try await moved.upload().accepted.count == 1)
+    }
+
+    @Test(
+        "A store whose file was put back to an earlier state, in its place or in another file, is held",
+        arguments: [true, false])
+    func putBack(inPlace: Bool) async throws {
+        let scene = try await Scene(.stripped)
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Once"])
+        try store.close()
+        let file = URL(fileURLWithPath: scene.path("a/store.db"))
+        let backup = try Data(contentsOf: file)
+        let again = try await scene.open("a")
+        #expect(try await again.upload().accepted.count == 1)
+        try again.close()
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+        if inPlace {
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: backup)
+            try handle.close()
+        } else {
+            try backup.write(to: file, options: .atomic)
+        }
+        let restored = try await scene.open("a")
+        let refusal = await #expect(throws: OfflineError.self) { try await restored.upload() }
+        #expect(hold(of: refusal)?.reason == (inPlace ? .rolledBack : .otherFile))
+        #expect(try await scene.categories("Once") == 1)
+        // Whoever takes the change back has a store like any other.
+        try await restored.undoAll()
+        #expect(try await restored.queueHold() == nil)
+        try await restored.create("Categories", ["Name": "Later"])
+        try restored.close()
+        let later = try await scene.open("a")
+        #expect(try await later.queueHold() == nil, "it was a store of its own when the change was made")
+    }
+
+    @Test(
+        "A store put back to an earlier state that then sends its queue is one of its own, and its backup is held again"
+    )
+    func putBackTwice() async throws {
+        let scene = try await Scene(.stripped)
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Twice"])
+        try store.close()
+        let file = URL(fileURLWithPath: scene.path("a/store.db"))
+        let backup = try Data(contentsOf: file)
+        var options = UploadOptions()
+        for expected in [1, 2] {
+            let store = try await scene.open("a")
+            #expect(try await store.upload(options: options).accepted.count == 1)
+            #expect(try await scene.categories("Twice") == expected)
+            try store.close()
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: backup)
+            try handle.close()
+            options.fromCopy = true
+        }
+        let third = try await scene.open("a")
+        await #expect(throws: OfflineError.self) { try await third.upload() }
+        #expect(try await scene.categories("Twice") == 2)
+    }
+
+    @Test("A store of another device is held")
+    func otherDevice() async throws {
+        let scene = try await Scene(.stripped)
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Once"])
+        try store.close()
+        let other = try await scene.open("a", notes: scene.path("other-notes"))
+        #expect(try await other.queueHold()?.reason == .unknown)
+        await #expect(throws: OfflineError.self) { try await other.upload() }
+    }
+
+    @Test("A copy without changes is a store of its own from the moment when it is opened")
+    func emptyCopy() async throws {
+        let scene = try await Scene(.stripped)
+        try await scene.clone().close()
+        try scene.copy("a", to: "b")
+        for name in ["b", "a"] {
+            let store = try await scene.open(name)
+            try await store.create("Categories", ["Name": "Own"])
+            #expect(try await store.queueHold() == nil)
+            #expect(try await store.upload().accepted.count == 1)
+            try store.close()
+        }
+        #expect(try await scene.categories("Own") == 2)
+    }
+
+    @Test("A process that ends between counting and noting an upload leaves a store that is not held")
+    func endedBetween() async throws {
+        let scene = try await Scene(.stripped)
+        let store = try await scene.clone()
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: scene.notes).first)
+        let note = URL(fileURLWithPath: scene.notes).appendingPathComponent(name)
+        let before = try Data(contentsOf: note)
+        try await store.create("Categories", ["Name": "First"])
+        #expect(try await store.upload().accepted.count == 1)
+        #expect(try Data(contentsOf: note) != before)
+        try before.write(to: note)
+        try await store.create("Categories", ["Name": "Second"])
+        #expect(try await store.upload().accepted.count == 1)
+        try store.close()
+        try FileManager.default.removeItem(at: note)
+        let unknown = try await scene.open("a")
+        try await unknown.create("Categories", ["Name": "Third"])
+        #expect(try await unknown.upload().accepted.count == 1, "its queue was empty")
+    }
+
+    @Test("A change has its identification when it is made, and is sent with that one")
+    func identification() async throws {
+        let scene = try await Scene()
+        let store = try await scene.clone()
+        try await store.create("Categories", ["Name": "Named"])
+        let id = try #require(try await store.status().pending.first?.requestID)
+        #expect(try await store.status().pending.first?.firstSent == nil)
+        await scene.shop.wire.cut { _, _ in nil }
+        #expect(try await store.upload().accepted.count == 1)
+        let field = try #require(HTTPField.Name("Repeatability-Request-ID"))
+        #expect(await scene.shop.wire.requests.compactMap { $0.headerFields[field] } == [id])
+    }
+
+    @Test("An app keeps texts with a store and connects by them")
+    func keptTexts() async throws {
+        let scene = try await Scene()
+        let store = try await scene.clone()
+        try await store.setKeptText("tenant", to: "blue")
+        try await store.setKeptText("other", to: "gone")
+        try await store.setKeptText("other", to: nil)
+        #expect(try await store.keptTexts() == ["tenant": "blue"])
+        try store.close()
+        let again = try await OfflineODataProvider.open(
+            at: scene.path("a"), protection: .unencrypted,
+            connecting: { basis in
+                #expect(basis.texts == ["tenant": "blue"] && basis.serviceRoot == Shop.serviceRoot)
+                return nil
+            })
+        try again.close()
+    }
+}

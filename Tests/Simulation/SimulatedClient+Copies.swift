@@ -1,0 +1,151 @@
+import EncryptedSQLite
+import FaultInjection
+import Foundation
+import ODataHTTP
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// How a store is put back to an earlier state.
+enum PutBack: CaseIterable {
+    /// Its files are restored from a backup: they are other files.
+    case otherFile
+    /// The content of its files is restored: they are the same files.
+    case sameFile
+    /// The whole machine is: with the notes by which copies are known.
+    case machine
+}
+
+/// Copies of a store, and states that it is put back to.
+extension SimulatedClient {
+    /// A state of the store that it may be put back to.
+    struct Backup {
+        let store: String
+        let notes: String
+        let fileNumber: Int
+        /// The number of the newest change then.
+        let newest: Int
+        let time: Double
+    }
+
+    /// Where the device notes its stores.
+    var notesFolder: String { "\(directory)/notes-\(number)" }
+
+    var hasBackup: Bool { backup != nil }
+
+    private static func copy(_ path: String, to other: String) throws {
+        try? FileManager.default.removeItem(atPath: other)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try FileManager.default.copyItem(atPath: path, toPath: other)
+        // What a process keeps in memory is in no copy.
+        try? FileManager.default.removeItem(atPath: other + "/store.db-shm")
+    }
+
+    /// Keeps the present state of the files, whatever is going on, unless the disk does not work.
+    func backUp() -> String {
+        guard let disk, !disk.isBroken else { return "not, for its disk" }
+        let (files, notes) = ("\(directory)/backup-\(number)", "\(directory)/backup-notes-\(number)")
+        do {
+            try Self.copy(folder, to: files)
+            try Self.copy(notesFolder, to: notes)
+        } catch {
+            backup = nil
+            return "not: \(type(of: error))"
+        }
+        backup = Backup(store: files, notes: notes, fileNumber: fileNumber, newest: ledger.newest, time: time.now)
+        return "done"
+    }
+
+    /// Puts the files back, between two lives of the client.
+    func putBack(_ how: PutBack) throws {
+        guard let backup else { return }
+        try Self.copy(backup.store, to: folder)
+        switch how {
+        case .otherFile: fileNumber += 1
+        case .sameFile: break
+        case .machine:
+            try Self.copy(backup.notes, to: notesFolder)
+            fileNumber = backup.fileNumber
+        }
+        ledger.putBack(number, to: backup.newest)
+        forgetQueue()
+        unknownSince = how == .machine ? backup.time : nil
+        wasPutBack = true
+    }
+
+    /// Notes of what waits in a store that was put back that it may have been sent before.
+    func notePutBack(_ store: OfflineODataProvider) async throws {
+        guard wasPutBack else { return }
+        wasPutBack = false
+        for request in try await queued(store) {
+            ledger.note(Self.mark(of: request), of: number) {
+                $0.wasPutBack = true
+                if let unknownSince { $0.unknownSince = min($0.unknownSince ?? unknownSince, unknownSince) }
+            }
+        }
+    }
+
+    /// Copies the store and has the copy send its queue, then throws it away.
+    ///
+    /// - Returns: What came of it, for the trace.
+    func sendFromCopy(_ halts: AsyncStream<Halt>.Continuation) async -> String {
+        guard store != nil, let disk, !disk.isBroken else { return "no copy" }
+        copies += 1
+        let path = "\(directory)/copy-\(number)-\(copies)"
+        defer {
+            try? EncryptedDatabase.lock(at: path + "/store.db")
+            try? FileManager.default.removeItem(atPath: path)
+        }
+        do {
+            try Self.copy(folder, to: path)
+            let copiedDisk = try FaultDisk(folder: path)
+            defer { withExtendedLifetime(copiedDisk) {} }
+            let (wire, format) = (SimulatedWire(halts), batchFormat)
+            let copy = try await OfflineODataProvider.open(
+                at: path, protection: .encrypted(.key(key)), options: options(file: 1000 + copies),
+                connect: { _, _ in try Self.client(wire, speaking: nil, format) })
+            defer { try? copy.close() }
+            let (status, now) = (try await copy.status(), time.now)
+            for request in status.pending where status.hold == nil {
+                ledger.note(Self.mark(of: request), of: number) {
+                    $0.wasPutBack = true
+                    $0.unknownSince = $0.unknownSince ?? now
+                }
+            }
+            var options = plainOptions()
+            options.foldsRequests = folds
+            let report = try await copy.upload(options: options)
+            return "copy sent \(report.accepted.count)"
+        } catch OfflineError.queueHeld {
+            return "copy is held"
+        } catch {
+            return "copy: \(type(of: error))"
+        }
+    }
+
+    /// Decides about changes that are held as a careful person does: those that the service has made already are taken back.
+    ///
+    /// - Returns: Whether there is anything to be sent from a copy.
+    func decideAboutHeld(_ store: OfflineODataProvider) async throws -> Bool {
+        guard try await store.queueHold() != nil else { return false }
+        var left: Set<Int64> = []
+        while true {
+            let all = try await queued(store)
+            var made: QueuedRequest?
+            for request in all where made == nil && request.state == .pending && !left.contains(request.id) {
+                if try await service.act(Self.mark(of: request)).count > 0 { made = request }
+            }
+            guard let made else { return true }
+            left.insert(made.id)
+            for request in Self.goingWith([made], of: all, changeSets) {
+                if try await service.act(Self.mark(of: request)).count == 0 { giveUp([request]) }
+            }
+            do {
+                try await store.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
+            } catch {
+                // A part of it is on its way: the person lets it be made again.
+                ledger.note(Self.mark(of: made), of: number) { $0.wasForced = true }
+            }
+        }
+    }
+}
