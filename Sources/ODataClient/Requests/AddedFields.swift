@@ -1,5 +1,6 @@
 import HTTPTypes
 import ODataHTTP
+import ODataService
 import Synchronization
 
 /// The header fields that the client adds to requests by itself, and those that a service was found to refuse (rule 39).
