@@ -16,7 +16,8 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
             EXAMPLE
               outpost push shop
-              outpost push shop --conflicts mine
+              outpost push shop --on-conflict merge
+              outpost push shop --on-conflict theirs --on-conflict Visits=mine
               outpost push shop --only visits
               outpost push shop --correlate Visits=Number
             """)
@@ -41,6 +42,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         do {
             let (report, archived) = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
+                try sending.apply(to: store)
                 try await Self.require(names, in: store)
                 return (try await store.upload(options: chosen), try await store.status().failed.count)
             }
@@ -183,6 +185,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
             // One after the other: what was refused must be told even when the download fails.
             let downloaded = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
+                try sending.apply(to: store)
                 try await store.setParameters(values)
                 let uploaded = try await store.upload(options: options)
                 sent = uploaded
