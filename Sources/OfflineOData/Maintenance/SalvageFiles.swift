@@ -27,7 +27,7 @@ struct SalvageFiles {
     /// - Throws: `StoreError`; `locked` while anybody has the store open.
     init(path: String, _ protection: StoreProtection) throws(StoreError) {
         self.path = path
-        self.protection = protection
+        self.protection = try protection.resolved(exists: true)
         exclusive = try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
             try ExclusiveDatabase(path: path)
         }
