@@ -12,7 +12,7 @@ public enum StoreProtection: Sendable {
     /// Apple's platforms the keychain. An existing store is opened with the key of that name, and none is made for it.
     ///
     /// ```swift
-    /// let protection = StoreProtection.generated(in: try FileSecretStore(folder: folder), named: "orders")
+    /// let protection = try StoreProtection.generated(in: FileSecretStore(directory: folder), named: SecretName("orders"))
     /// ```
     case generated(in: any SecretStore, named: SecretName)
     /// Not at all: whoever has the file can read it. For tests, and for data that is public.

@@ -149,7 +149,7 @@ struct VersionMergeTests {
 
     private let model: EntityDataModel
 
-    init() throws { model = try CSDLReader.read(Self.metadata) }
+    init() throws { model = try CSDLReader.read(Array(Self.metadata.utf8)) }
 
     private func entity(_ text: String) throws -> Entity? {
         guard text != "deleted" else { return nil }
