@@ -118,8 +118,8 @@ let package = Package(
         .target(
             name: "ODataStore",
             dependencies: [
-                "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
-                grdbSQLite,
+                "DataVault", "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets",
+                crypto, grdb, grdbSQLite,
             ],
             swiftSettings: settings),
         .target(
@@ -279,8 +279,8 @@ let package = Package(
         .testTarget(
             name: "OfflineODataTests",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "EncryptedSQLite", "FaultInjection",
-                "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
+                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
+                "FaultInjection", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.

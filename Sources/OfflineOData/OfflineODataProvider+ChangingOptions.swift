@@ -6,8 +6,8 @@ extension OfflineODataProvider {
     ///
     /// Pages and formats of downloads, what becomes of old changes and archived errors, and how requests are sent may be
     /// changed. Caches, connections, pages of local reads and whatever else the store was built with may not. The clock and
-    /// the random generator of the environment, the notes of incarnations, the trace and what prepares connections stay those
-    /// it was opened with.
+    /// the random generator of the environment, the notes of incarnations, the trace, the observer and what prepares connections
+    /// stay those it was opened with.
     ///
     /// ```swift
     /// var options = store.options
@@ -22,6 +22,7 @@ extension OfflineODataProvider {
         changed.environment = known.environment
         changed.incarnations = known.incarnations
         changed.trace = known.trace
+        changed.observer = known.observer
         changed.database.prepare = known.database.prepare
         optionState.withLock { $0 = changed }
     }

@@ -52,6 +52,10 @@ extension OfflineODataProvider {
         /// How many seconds a change may wait before an upload puts it into the error archive instead of sending it,
         /// where that upload's ``UploadOptions/expiresAfter`` says nothing else; `nil` for no limit.
         public var localChangeExpiry: Double?
+        /// By entity set, what happens to a change of an entity that somebody else has changed meanwhile. The other sets have the
+        /// policy of the upload (``UploadOptions/conflictPolicy``). A contained collection is named by its path, such as
+        /// `Albums/Pages`.
+        public var conflictPolicies: [String: ConflictPolicy] = [:]
         /// Whether an entity is read again after each change that the service accepted without telling what it made of
         /// it, so that values which it gives are here before the next download. One more request for each such change.
         public var populatesGeneratedValuesEarly = false
@@ -72,6 +76,9 @@ extension OfflineODataProvider {
         public var downloadsStreamsByDefault = false
         /// What is known of the service.
         public var service = StatedCapabilities()
+        /// Hears what the store is doing and each step of that, opening included. It is called on the tasks that do it, and must
+        /// return soon.
+        public var observer: (@Sendable (StoreReport) -> Void)?
         /// Who is told of each SQL statement; nobody by default.
         public var trace: SQLTrace?
         /// Caches and connections.

@@ -8,6 +8,27 @@ extension OfflineODataProvider {
     /// What uploads and downloads report from now on; ends when the store is closed.
     public func progress() -> AsyncStream<SyncProgress> { progressChannel.stream() }
 
+    /// What the store is doing from now on, step by step; ends when the store is closed.
+    public func reports() -> AsyncStream<StoreReport> { progressChannel.reports() }
+
+    /// What the store is doing.
+    public var state: StoreState { progressChannel.state }
+
+    /// Tells which operations had not ended when the store was last open.
+    func tellInterrupted() async throws {
+        let (isUploadOpen, isDownloadOpen) = try await database.read { [queue] database in
+            let isStaged = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM outpost_query WHERE next_link IS NOT NULL)
+                        OR EXISTS(SELECT 1 FROM outpost_staged)
+                    """)
+            return (try !queue.ids([.sending], in: nil, in: database).isEmpty, isStaged ?? false)
+        }
+        if isUploadOpen { progressChannel.tell(.interrupted(.upload)) }
+        if isDownloadOpen { progressChannel.tell(.interrupted(.download)) }
+    }
+
     /// Sends the queued changes in order. What the service refuses goes to the error archive and holds up
     /// only what depends on it.
     ///
@@ -17,7 +38,7 @@ extension OfflineODataProvider {
     ///   come through.
     @discardableResult
     public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
-        try await syncing { try await upload(to: $0, uploadOptions) }
+        try await syncing(.upload(folds: uploadOptions.foldsRequests)) { try await upload(to: $0, uploadOptions) }
     }
 
     /// Brings what the service has: everything the first time, what changed afterwards.
@@ -29,7 +50,7 @@ extension OfflineODataProvider {
     ///   streams that could not be loaded, which the next call does.
     @discardableResult
     public func download(_ names: [String] = []) async throws -> DownloadReport {
-        try await syncing { try await download(from: $0, names) }
+        try await syncing(.download) { try await download(from: $0, names) }
     }
 
     /// Uploads, then downloads.
@@ -39,20 +60,23 @@ extension OfflineODataProvider {
     public func sync(
         options uploadOptions: UploadOptions = UploadOptions()
     ) async throws -> (upload: UploadReport, download: DownloadReport) {
-        try await syncing { remote in
+        try await syncing(.synchronisation(folds: uploadOptions.foldsRequests)) { remote in
             let uploaded = try await upload(to: remote, uploadOptions)
+            progressChannel.step(.waitingForDownload)
             return (upload: uploaded, download: try await download(from: remote, []))
         }
     }
 
     /// Does what one process at a time does, and says when it is done.
     private func syncing<Report>(
-        _ body: (_ remote: any ODataProvider) async throws -> Report
+        _ operation: StoreOperation, _ body: (_ remote: any ODataProvider) async throws -> Report
     ) async throws -> Report {
         let remote = try connection()
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         await emptyLog()
+        progressChannel.begin(operation)
+        defer { progressChannel.enter(.open) }
         let report = try await body(remote)
         progressChannel.report(SyncProgress(phase: .finished))
         return report
@@ -62,7 +86,10 @@ extension OfflineODataProvider {
     /// caller's.
     func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
         let origin = try await origin(of: uploadOptions)
+        progressChannel.enter(.uploading)
         if uploadOptions.foldsRequests {
+            progressChannel.step(.performingRequestQueueMerge)
+            progressChannel.step(.performingCreateDeleteMerge)
             try await QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: database)
         }
         let uploader = Uploader(
@@ -70,7 +97,9 @@ extension OfflineODataProvider {
             progress: progressChannel, options: uploadOptions, origin: origin,
             wire: .init(
                 readsAgain: options.populatesGeneratedValuesEarly,
-                namesContentInOperation: options.contentIDLocation == .operation))
+                namesContentInOperation: options.contentIDLocation == .operation,
+                conflictPolicies: options.conflictPolicies))
+        progressChannel.step(.erasingExpiredRequests)
         let expired = try await archiveExpired(uploadOptions, uploader.outcomes)
         let bytes = options.meter?.total
         let categories = uploadOptions.categories?.sorted().joined(separator: ",")
@@ -93,6 +122,9 @@ extension OfflineODataProvider {
             progressChannel.reportEarlyEnd(report)
             throw error
         }
+        if report.accepted.contains(where: \.options.removesCreatedEntity) {
+            progressChannel.step(.removingRemoveAfterUploadRequests)
+        }
         try await note("upload", report.counts, figures(report))
         if origin.holdReason != nil { try await incarnation.settle() }
         return report
@@ -109,6 +141,7 @@ extension OfflineODataProvider {
                 queries.filter { names.contains($0.name) || $0.group.map(names.contains) ?? false }, of: all)
         }
         queries = try await personalised(queries)
+        progressChannel.enter(queries.allSatisfy(\.isLoaded) ? .downloading : .populating)
         var usesBatch = options.batchesDefiningQueries
         if usesBatch {
             usesBatch = try await database.read { [mapping] in

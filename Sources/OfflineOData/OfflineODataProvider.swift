@@ -37,8 +37,11 @@ public final class OfflineODataProvider: ODataProvider {
         return capabilities
     }
 
-    /// With the functions that ask what became of changes, as `outpost.isLocal()`.
-    public var queryLanguage: QueryLanguage { StateFunctions.language(functions) }
+    /// With the functions that ask what became of changes, as `outpost.isLocal()`, and with paths through the entities that queued
+    /// requests are about, as `RequestQueue(3)/AffectedEntity/City`.
+    public var queryLanguage: QueryLanguage {
+        StateFunctions.language(functions) { [weak self] in try await self?.address(of: $0) }
+    }
 
     /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
     /// with `StoreError.openedOnFullDevice` until there is room and the store has been closed and opened again.
@@ -67,12 +70,13 @@ public final class OfflineODataProvider: ODataProvider {
 
     /// - Parameters:
     ///   - modelNumber: the number that the model has in the store.
+    ///   - progress: hears of the store since before it was open.
     ///   - former: the same store before its model changed, whose place this one takes: what that has in memory alone is
     ///     kept.
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
-        former: OfflineODataProvider? = nil
+        former: OfflineODataProvider? = nil, progress: ProgressChannel? = nil
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
@@ -86,7 +90,7 @@ public final class OfflineODataProvider: ODataProvider {
         optionState = LockedState(options)
         self.texts = texts
         functions = StateFunctions.registry(texts.forms)
-        progressChannel = former?.progressChannel ?? ProgressChannel(meter: options.meter)
+        progressChannel = former?.progressChannel ?? progress ?? ProgressChannel(options)
         sessionParameters = former?.sessionParameters ?? LockedState([:])
         changes = StoreChanges(database: database, environment: options.environment)
         var mapping = OfflineLayout(model: model).mapping
@@ -130,14 +134,20 @@ public final class OfflineODataProvider: ODataProvider {
     ///   - serviceRoot: kept with the store, to connect again later.
     ///   - remote: the service, whose metadata is read now.
     ///   - queries: what is kept offline; every entity set when empty.
+    ///   - user: who uses the store, for one that several users share (``switchUser(to:pending:)``); `nil` to leave that open.
     /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` where somebody is making a store there
     ///   now; other ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
     public static func create(
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
-        queries: [DefiningQuery] = [], options: Options = Options()
+        queries: [DefiningQuery] = [], user: String? = nil, options: Options = Options()
     ) async throws -> OfflineODataProvider {
+        let progress = ProgressChannel(options)
+        progress.tell(.state(.opening))
+        progress.begin(.creation)
+        progress.step(.loadingMetadata)
         let model = try EngineSet.removing(from: try await remote.model)
         let path = StoreFiles.database(in: directory)
+        progress.enter(.initializing)
         let wanted =
             try queries.isEmpty
             ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
@@ -163,12 +173,15 @@ public final class OfflineODataProvider: ODataProvider {
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
             let modelNumber = try await database.write { database in
+                progress.step(.buildingEntityStore)
                 try layout.create(in: database)
+                progress.step(.creatingRequestQueueDatabase)
                 for statement in EngineSchema.statements { try database.execute(sql: statement) }
                 try Settings.set("engine.version", String(EngineSchema.version), in: database)
                 try Settings.set("service.root", serviceRoot, in: database)
                 try Settings.set("service.metadata", metadata, in: database)
                 try UntypedSets.keep(of: model, in: database)
+                if let user { try Settings.set(userSetting, user, in: database) }
                 try LocalModel.keep(combined, in: database)
                 try texts.keep(in: database)
                 try ServiceKnowledge.state(options.service, in: database)
@@ -185,8 +198,9 @@ public final class OfflineODataProvider: ODataProvider {
             }
             let provider = try OfflineODataProvider(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
-                options: options, texts: texts, modelNumber: modelNumber)
+                options: options, texts: texts, modelNumber: modelNumber, progress: progress)
             try await provider.incarnation.settle()
+            progress.enter(.open)
             return provider
         } catch {
             StoreFiles.remove(in: directory, withDirectory: isNew)
@@ -199,17 +213,22 @@ public final class OfflineODataProvider: ODataProvider {
     /// - Parameters:
     ///   - directory: where it was made.
     ///   - protection: the key it was made with.
+    ///   - user: who uses the store from now on, for one that several users share: another one takes it over before it is
+    ///     given back (``switchUser(to:pending:)``). `nil` leaves it with its user.
+    ///   - pending: what happens to the changes of the previous user.
     ///   - connect: makes the connection to the service from its root and its model; without one, the store
     ///     works but does not sync.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an option that the
     ///   store was made with another value of; ``OfflineError/modelOutdated`` where another process brought it to a new model
-    ///   just now, and it is to be opened again; `StoreError` for a wrong key, a newer version, a damaged file.
+    ///   just now, and it is to be opened again; ``UserSwitchError`` where the store stays with its user, and nothing is open
+    ///   then; `StoreError` for a wrong key, a newer version, a damaged file.
     public static func open(
-        at directory: String, protection: StoreProtection, options: Options = Options(),
+        at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
+        options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> OfflineODataProvider {
         try await open(
-            at: directory, protection: protection, options: options,
+            at: directory, protection: protection, user: user, pending: pending, options: options,
             connecting: { try connect($0.serviceRoot, $0.model) })
     }
 
@@ -218,15 +237,20 @@ public final class OfflineODataProvider: ODataProvider {
     /// - Parameters:
     ///   - directory: where it was made.
     ///   - protection: the key it was made with.
-    ///   - options: as for ``open(at:protection:options:connect:)``.
+    ///   - user: who uses the store from now on; `nil` leaves it with its user.
+    ///   - pending: what happens to the changes of the previous user.
+    ///   - options: as for ``open(at:protection:user:pending:options:connect:)``.
     ///   - connecting: makes the connection to the service; `nil` for none.
-    /// - Throws: as ``open(at:protection:options:connect:)``.
+    /// - Throws: as ``open(at:protection:user:pending:options:connect:)``.
     public static func open(
-        at directory: String, protection: StoreProtection, options: Options = Options(),
-        connecting: (ConnectionBasis) throws -> (any ODataProvider)?
+        at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
+        options: Options = Options(), connecting: (ConnectionBasis) throws -> (any ODataProvider)?
     ) async throws -> OfflineODataProvider {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
+        let progress = ProgressChannel(options)
+        progress.tell(.state(.opening))
+        progress.begin(.opening)
         let database = try StoreDatabase.open(
             path: path, protection: protection, options: options.connections(createsFile: false))
         var options = options
@@ -247,6 +271,7 @@ public final class OfflineODataProvider: ODataProvider {
                 try KeptTexts.all(in: database)
             )
         }
+        progress.step(.loadingMetadata)
         let model = try CSDLReader.read(metadata)
         try LocalModel.adopt(from: kept, beside: model, into: &options)
         try await EngineSchema.bringUpToDate(database)
@@ -265,16 +290,27 @@ public final class OfflineODataProvider: ODataProvider {
         let provider = try OfflineODataProvider(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
-            texts: texts, modelNumber: modelNumber)
+            texts: texts, modelNumber: modelNumber, progress: progress)
         // Where there is no room for it now, searches go without.
         try? await provider.renewSearchIndexes()
         // Nor for this: a copy is known as one by the next upload too.
         try? await provider.incarnation.settle()
+        if let user {
+            do {
+                try await provider.switchUser(to: user, pending: pending)
+            } catch {
+                try? provider.close()
+                throw error
+            }
+        }
+        progress.enter(.open)
+        try await provider.tellInterrupted()
         return provider
     }
 
     /// Closes the store's files; no call is valid afterwards.
     public func close() throws {
+        progressChannel.enter(.closed)
         progressChannel.finish()
         changes.close()
         try database.close()

@@ -8,6 +8,9 @@ public protocol OfflineODataProviderDelegate: AnyObject, Sendable {
     /// An upload is about to throw, since the way to the service was cut or the task was cancelled: what came through before.
     /// What waits is not among it.
     func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport)
+    /// A step has begun, or the store is doing something else. What happens while the store is opened,
+    /// ``OfflineODataProvider/Options/observer`` hears alone.
+    func offlineODataProvider(_ provider: OfflineODataProvider, didReport report: StoreReport)
 }
 
 extension OfflineODataProviderDelegate {
@@ -17,6 +20,8 @@ extension OfflineODataProviderDelegate {
     public func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {}
     /// Does nothing.
     public func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport) {}
+    /// Does nothing.
+    public func offlineODataProvider(_ provider: OfflineODataProvider, didReport report: StoreReport) {}
 }
 
 extension OfflineODataProvider {
@@ -35,6 +40,10 @@ extension OfflineODataProvider {
                 guard let self else { return }
                 delegate?.offlineODataProvider(self, uploadDidEndEarly: report)
             },
-            successor: { [weak delegate] store in store.setDelegate(delegate) })
+            successor: { [weak delegate] store in store.setDelegate(delegate) },
+            report: { [weak self, weak delegate] report in
+                guard let self else { return }
+                delegate?.offlineODataProvider(self, didReport: report)
+            })
     }
 }

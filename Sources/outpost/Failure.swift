@@ -90,6 +90,17 @@ struct Failure: Error {
         case let error as StoreError: self.init(store: error, of: subject)
         case let error as EncryptedDatabaseError: self.init(database: error, of: subject)
         case let error as OfflineError: self.init(offline: error)
+        case let error as UserSwitchError:
+            let directory = subject.clone ?? "DIR"
+            let advice: TerminalText =
+                switch error {
+                case .changesWait:
+                    "Send them first: outpost hand-over \(directory) NAME --pending push\n"
+                        + "Or give them up: outpost hand-over \(directory) NAME --pending discard"
+                case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
+                case .uploadFailed: "See what was refused: outpost errors \(directory)"
+                }
+            self.init(message: TerminalText(error.description), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
         case let error as CSDLError: self.init(message: error.description)
@@ -283,6 +294,7 @@ struct Failure: Error {
             advice =
                 "Give the key it was made with: --key-file FILE, or the right passphrase."
                 + (subject.clone == nil ? "" : "\nAfter a change of the key that did not end: outpost rekey DIR")
+        case .keyUnavailable: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
         case .diskFull, .openedOnFullDevice:
             advice = "Make room and run the same command again; what was complete is kept."
         case .locked: advice = "Another program is using the file; try again when it is done."

@@ -30,7 +30,7 @@ struct Outpost: AsyncParsableCommand {
         subcommands: [
             Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
             Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, Conflicts.self, Doubts.self,
-            AddQuery.self, RemoveQuery.self, Explain.self, Export.self, Repair.self, GC.self,
+            AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self, Export.self, Repair.self, GC.self,
             Log.self, Metadata.self, Generate.self, VaultCommand.self, KeysCommand.self, Rekey.self, Verify.self,
             UsersCommand.self, Untrack.self,
         ])

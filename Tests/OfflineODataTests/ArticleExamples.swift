@@ -102,6 +102,17 @@ enum OfflineTasks {
         return report
     }
 
+    static func merge(_ store: OfflineODataProvider) async throws -> UploadReport {
+        let report = try await store.upload(options: UploadOptions(conflictPolicy: .merge))
+        return report
+    }
+
+    static func policies(_ store: OfflineODataProvider) throws {
+        var options = store.options
+        options.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
+        try store.setOptions(options)
+    }
+
     static func archive(_ store: OfflineODataProvider) async throws -> ODataResponse {
         let url = try ODataURL(parsing: "ErrorArchive?$filter=HTTPStatusCode eq 409&$expand=AffectedEntity")
         let response = try await store.execute(ODataRequest(.read, url))

@@ -88,8 +88,39 @@ extension SimulatedClient {
     }
 
     /// A change without what others have changed too, and the names of that. Its mark stays, so that it can be told from others.
+    ///
+    /// The rule of the library merges all but the marks, which always differ; a conflict by that rule is left to the others.
     static func merged(_ versions: ConflictVersions) -> (Entity, Set<String>) {
         let (mine, base, theirs) = (versions.mine, versions.base, versions.theirs)
+        func content(_ entity: Entity) -> Entity {
+            var content = Entity(shape: entity.shape)
+            for name in entity.shape.properties.map(\.name) where SimulatedService.isContent(name) {
+                if let value = entity[name] { content[name] = value }
+            }
+            return content
+        }
+        let merge = ConflictVersions(
+            entitySet: versions.entitySet, key: versions.key, kind: versions.kind, base: base.map(content),
+            mine: content(mine), theirs: theirs.map(content)
+        ).merge()
+        let changes: Entity? =
+            switch merge {
+            case .merged(let changes): changes
+            case .agreed: Entity(shape: mine.shape)
+            case .conflict: nil
+            }
+        if var changes {
+            var yielded: Set<String> = []
+            for name in mine.shape.properties.map(\.name) {
+                guard let value = mine[name] else { continue }
+                if !SimulatedService.isContent(name) {
+                    changes[name] = value
+                } else if changes[name] == nil {
+                    yielded.insert(name)
+                }
+            }
+            return (changes, yielded)
+        }
         var (kept, yielded): ([String: ODataValue], Set<String>) = ([:], [])
         for name in mine.shape.properties.map(\.name) {
             guard let value = mine[name] else { continue }

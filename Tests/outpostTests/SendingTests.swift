@@ -78,7 +78,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 33)
     }
 
-    @Test("push --conflicts decides about what somebody else has changed meanwhile", arguments: ["mine", "theirs"])
+    @Test("push --on-conflict decides about what somebody else has changed meanwhile", arguments: ["mine", "theirs"])
     func conflicts(policy: String) async throws {
         let site = try Site()
         let tool = site.tool
@@ -88,11 +88,92 @@ struct SendingTests {
         #expect(try await tool.run("update", other, "Products(6)", "Stock=41").code == 0)
         #expect(try await tool.run("push", other).code == 0)
         #expect(try await tool.run("update", clone, "Products(6)", "Stock=42").code == 0)
-        let push = try await tool.run("push", clone, "--conflicts", policy)
+        let push = try await tool.run("push", clone, "--on-conflict", policy)
         #expect(push.code == 0, "\(push.output) \(push.errors)")
         let stock = policy == "mine" ? 42 : 41
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == stock)
         #expect(try await tool.run("query", clone, "Products(6)/Stock").output == "\(stock)\n")
+    }
+
+    @Test(
+        "push --on-conflict merge puts both together, for all sets or for one", arguments: ["merge", "Products=merge"])
+    func merge(policy: String) async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let (clone, other) = (site.path("clone"), site.path("other"))
+        for path in [clone, other] { #expect(try await tool.run("clone", site.url, path).code == 0) }
+        #expect(try await tool.run("update", other, "Products(6)", "Name=Theirs").code == 0)
+        #expect(try await tool.run("update", other, "Products(7)", "Stock=41").code == 0)
+        #expect(try await tool.run("push", other).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=42").code == 0)
+        #expect(try await tool.run("update", clone, "Products(7)", "Stock=43").code == 0)
+        let push = try await tool.run("push", clone, "--on-conflict", policy)
+        #expect(push.code == 3, "\(push.output) \(push.errors)")
+        #expect(push.output.contains("changed by somebody else: Stock"), "\(push.output)")
+        let product = "SELECT Stock FROM Products WHERE Name = 'Theirs' AND ProductID = 6"
+        #expect(try SQLite.integer(product, in: site.database) == 42)
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) == 41)
+        #expect(try await tool.run("query", clone, "Products(6)/Name").output == "Theirs\n")
+        let unknown = try await tool.run("push", clone, "--on-conflict", "Nothing=merge")
+        #expect(unknown.code == 2 && unknown.errors.contains("Nothing"), "\(unknown.errors)")
+    }
+
+    @Test("A clone keeps the rows of shared queries when another user takes it over, and counts those of each query")
+    func handOver() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        let made = try await tool.run(
+            "clone", site.url, clone, "--query", "products=Products?$filter=ProductID le 6", "--query", "orders=Orders",
+            "--query", "all=Products", "--shared", "products")
+        #expect(made.code == 0, "\(made.errors)")
+        #expect(try await tool.run("hand-over", clone, "ada").code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=42").code == 0)
+        let refused = try await tool.run("hand-over", clone, "ben")
+        #expect(refused.code == 1 && refused.errors.contains("--pending push"), "\(refused.errors)")
+        let given = try await tool.run("hand-over", clone, "ben", "--pending", "push")
+        #expect(given.code == 0 && given.output.contains("Kept 6 rows of products."), "\(given.output) \(given.errors)")
+        #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 42)
+        #expect(try await tool.run("query", clone, "Products(6)/Stock").output == "42\n")
+        let status = try await tool.run("status", clone)
+        #expect(status.output.contains("products (shared)"), "\(status.output)")
+        struct Report: Decodable {
+            struct Query: Decodable {
+                var name: String
+                var rows: Int
+                var isShared: Bool
+            }
+
+            var queries: [Query]
+        }
+        let json = try await tool.run("status", clone, "--json").output
+        let report = try JSONDecoder().decode(Report.self, from: Data(json.utf8))
+        #expect(report.queries.map(\.rows) == [6, 0, 0] && report.queries.map(\.isShared) == [true, false, false])
+    }
+
+    @Test("query reads the entities that queued requests are about, and paths through them")
+    func affectedEntity() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await tool.run("clone", site.url, clone).code == 0)
+        #expect(try await tool.run("update", clone, "Products(6)", "Stock=4711").code == 0)
+        for query in [
+            "RequestQueue?$expand=AffectedEntity", "RequestQueue?$expand=RequestEntity",
+            "RequestQueue(1)/AffectedEntity",
+            "RequestQueue(1)/AffectedEntity/Stock", "RequestQueue(1)/RequestEntity/Stock", "RequestQueue?$expand=*",
+            "RequestQueue?$expand=AffectedEntity($select=Stock)",
+        ] {
+            for form in [[], ["--json"]] {
+                let answer = try await tool.run(["query", clone, query] + form)
+                #expect(answer.code == 0, "\(query): \(answer.errors)")
+                #expect(answer.output.contains("4711"), "\(query) \(form): \(answer.output)")
+            }
+        }
+        #expect(try await tool.run("query", clone, "ErrorArchive?$expand=AffectedEntity").code == 0)
     }
 
     @Test("push --conflicts theirs tells what it has given up apart from what it has sent", arguments: [false, true])

@@ -91,6 +91,7 @@ private let ownWords: [String: String] = [
     "transfer.queue-limit.recovery": "Give a limit within the range.",
     "transfer.chunk-size.recovery": "Give a size within the range.",
     "configuration.unusable-identity.recovery": "Give a certificate and its key as PEM or PKCS#12, and its password.",
+    "store.key-unavailable.recovery": "Open the store with the secret store that it was made with.",
     "store.wrong-key.recovery": "Give the key or passphrase that the store was made with.",
     "secret.short-passphrase.recovery": "Take a longer passphrase: several words are easy to keep in mind.",
     "secret.exposed.recovery": "Take the access away from the others, and consider a new secret.",
@@ -179,7 +180,7 @@ private let levels: [String: String] = [
     "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
     "server": "cannot-listen unusable-certificate",
     "store": """
-    not-found wrong-key unusable-key protection-differs no-store newer-version disk-full opened-on-full-device locked \
+    not-found wrong-key unusable-key key-unavailable protection-differs no-store newer-version disk-full opened-on-full-device locked \
     read-only damaged constraint device database value
     """,
     "file": """

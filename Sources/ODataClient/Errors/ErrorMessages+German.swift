@@ -81,6 +81,7 @@ let german: [String: String] = [
     "transfer.queue-limit.recovery": "Geben Sie eine Grenze innerhalb des Bereichs an.",
     "transfer.chunk-size.recovery": "Geben Sie eine Größe innerhalb des Bereichs an.",
     "configuration.unusable-identity.recovery": "Nötig sind Zertifikat und Schlüssel als PEM oder PKCS#12.",
+    "store.key-unavailable.recovery": "Öffnen Sie den Bestand mit dem Geheimnisspeicher, mit dem er angelegt wurde.",
     "store.wrong-key.recovery": "Geben Sie den Schlüssel oder das Kennwort an, mit dem der Bestand angelegt wurde.",
     "secret.short-passphrase.recovery": "Nehmen Sie ein längeres Kennwort: Mehrere Wörter merkt man sich leicht.",
     "secret.exposed.recovery": "Nehmen Sie den anderen den Zugriff, und erwägen Sie ein neues Geheimnis.",

@@ -114,6 +114,11 @@ public struct RequestDecoder: Sendable {
             }
             text = try await query.url(message.headerFields, body)
         }
+        if queryLanguage.hasAddresses, requested == .data(.read) || query != nil, BatchReference.split(text) == nil,
+            let url = try? RequestURL(text).parsed(), let address = try await queryLanguage.address(of: url)
+        {
+            text = address.urlEncoded()
+        }
         let (url, resolved) = try bind(text, references: references)
         let bound = resolved.bound
         if let schemaVersion = url.options.schemaVersion { try SchemaVersion(model).check(schemaVersion) }

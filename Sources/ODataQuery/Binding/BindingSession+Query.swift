@@ -409,7 +409,7 @@ extension BindingSession {
                 throw typeError(
                     "\(item.path.map(\.text).joined(separator: "/")) leads to no navigation property.", at: name.offset)
             }
-            guard let navigation = shape.navigationProperty(name.text) else {
+            guard let navigation = navigationProperty(name.text, of: shape) else {
                 try append(name, to: &state, in: scope)
                 continue
             }

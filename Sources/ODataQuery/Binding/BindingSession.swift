@@ -117,11 +117,27 @@ final class BindingSession {
     /// The shape with a name: of the model, or made by a transformation.
     func shape(_ name: QualifiedName) -> Shape? { model.shape(name) ?? dynamicShapes[name] ?? Self.abstract[name] }
 
-    /// The abstract entity type, which navigation properties may lead to: an entity of any type (OData CSDL 4.01, 4.5).
+    /// The name of the abstract entity type, which navigation properties may lead to: an entity of any type (OData CSDL 4.01, 4.5).
+    static let anyEntity = QualifiedName("Edm", "EntityType")
+
+    /// The abstract entity type: it is open, since what an entity of it has is known with the entity alone.
     private static let abstract: [QualifiedName: Shape] = {
-        let name = QualifiedName("Edm", "EntityType")
-        return [name: Shape(dynamic: name, properties: [])]
+        let type = StructuredType(name: anyEntity, kind: .entity, isAbstract: true, isOpen: true)
+        let model = try? EntityDataModel(schemas: [Schema(namespace: anyEntity.namespace, structuredTypes: [type])])
+        return [anyEntity: model?.shape(anyEntity) ?? Shape(dynamic: anyEntity, properties: [])]
     }()
+
+    /// A navigation property of a type; of the abstract entity type, that of any type which has one of the name.
+    func navigationProperty(_ name: String, of shape: Shape) -> NavigationProperty? {
+        if let own = shape.navigationProperty(name) { return own }
+        guard shape.name == Self.anyEntity else { return nil }
+        for schema in model.schemas {
+            for type in schema.structuredTypes where type.kind == .entity {
+                if let found = type.navigationProperties.first(where: { $0.name == name }) { return found }
+            }
+        }
+        return nil
+    }
 
     /// The name under which a navigation property can lead to a shape that the model may not have.
     func targetName(for shape: Shape) -> QualifiedName {
@@ -151,6 +167,7 @@ final class BindingSession {
     /// - Throws: when it is one, but neither derived from the type at hand nor a base of it.
     func cast(from shape: Shape, to name: Identifier) throws(QueryError) -> Shape? {
         guard let target = self.shape(named: name.text) else { return nil }
+        if shape.name == Self.anyEntity, target.kind == .entity { return target }
         guard model.isType(target.name, shape.name) || model.isType(shape.name, target.name) else {
             // A simple name may well be something else: a key, a navigation property of a derived type.
             guard name.text.contains(".") else { return nil }

@@ -9,19 +9,33 @@ public struct QueryLanguage: Sendable {
     /// The functions that queries may call besides the canonical ones.
     public let functions: FunctionRegistry
     private let meaning: @Sendable (ODataURL) -> ODataURL
+    private let address: (@Sendable (ODataURL) async throws -> ODataURL?)?
 
     /// Makes a language.
     ///
     /// - Parameters:
     ///   - functions: what queries may call besides the canonical functions.
     ///   - meaning: the URL that one stands for, told by its text alone: neither by the time nor by who asks.
+    ///   - address: where the resource is found that a URL leads to by way of another one, now; `nil` for a URL that is its own
+    ///     address. It is asked before the URL is resolved.
     public init(
         functions: FunctionRegistry = FunctionRegistry(),
-        meaning: @escaping @Sendable (ODataURL) -> ODataURL = { $0 }
+        meaning: @escaping @Sendable (ODataURL) -> ODataURL = { $0 },
+        address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) {
         self.functions = functions
         self.meaning = meaning
+        self.address = address
     }
+
+    /// Whether some URLs have another address.
+    public var hasAddresses: Bool { address != nil }
+
+    /// Where the resource of a URL is found now.
+    ///
+    /// - Returns: `nil` for a URL that is its own address.
+    /// - Throws: ``ODataError`` 404 for what is not there, and what the way to the data can throw.
+    public func address(of url: ODataURL) async throws -> ODataURL? { try await address?(url) }
 
     /// Resolves a URL against a model.
     ///

@@ -11,6 +11,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongKey(path: String)
     /// The key or passphrase cannot be used, whatever the file: it is too short for a new store, for instance.
     case unusableKey(SecretError)
+    /// The secret store does not give the key of that name.
+    case keyUnavailable(name: String, reason: String)
     /// The file is encrypted but a plain store was asked for, or the other way round.
     case protectionMismatch(path: String, isEncrypted: Bool)
     /// The file is no database, or a database that is not a store of ours.
@@ -41,6 +43,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongKey(let path): "The key does not open \(path)."
         case .unusableKey(let error):
             "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
+        case .keyUnavailable(let name, let reason):
+            "Cannot get the key \(name): \(reason). Open the store with the secret store that it was made with."
         case .protectionMismatch(let path, let isEncrypted):
             isEncrypted
                 ? "\(path) is encrypted; a key is needed to open it." : "\(path) is not encrypted; it has no key."
@@ -139,6 +143,7 @@ extension StoreError: CodedError {
             case .notFound: "not-found"
             case .wrongKey: "wrong-key"
             case .unusableKey: "unusable-key"
+            case .keyUnavailable: "key-unavailable"
             case .protectionMismatch: "protection-differs"
             case .notAStore: "no-store"
             case .newerVersion: "newer-version"
@@ -158,7 +163,7 @@ extension StoreError: CodedError {
     public var failureKind: FailureKind {
         switch self {
         case .notFound: .missing
-        case .wrongKey, .protectionMismatch: .credentials
+        case .wrongKey, .protectionMismatch, .keyUnavailable: .credentials
         case .unusableKey(let error): error.failureKind
         case .newerVersion: .unsupported
         case .diskFull, .openedOnFullDevice, .readOnly, .inputOutput: .device

@@ -1,3 +1,4 @@
+public import DataVault
 import EncryptedSQLite
 import GRDB
 import GRDBSQLite
@@ -7,17 +8,43 @@ public import Secrets
 public enum StoreProtection: Sendable {
     /// Every page is sealed; the key or passphrase opens the file. What a store should always have.
     case encrypted(KeySource)
+    /// Every page is sealed under a key that is made with the store and kept in a secret store: on Linux files of the owner's, on
+    /// Apple's platforms the keychain. An existing store is opened with the key of that name, and none is made for it.
+    ///
+    /// ```swift
+    /// let protection = try StoreProtection.generated(in: FileSecretStore(directory: folder), named: SecretName("orders"))
+    /// ```
+    case generated(in: any SecretStore, named: SecretName)
     /// Not at all: whoever has the file can read it. For tests, and for data that is public.
     case unencrypted
 
-    var isEncrypted: Bool { if case .encrypted = self { true } else { false } }
+    var isEncrypted: Bool { if case .unencrypted = self { false } else { true } }
+
+    /// The same protection with the key itself in the place of its name.
+    ///
+    /// - Parameter exists: whether the file is there already; a key is made for a new one only.
+    /// - Throws: ``StoreError/keyUnavailable(name:reason:)``.
+    package func resolved(exists: Bool) throws(StoreError) -> StoreProtection {
+        guard case .generated(let secrets, let name) = self else { return self }
+        do throws(DataVaultError) {
+            if let key = try secrets.key(named: name) { return .encrypted(.key(key)) }
+            if !exists { return .encrypted(.key(try secrets.generateKey(named: name))) }
+        } catch {
+            // Two processes may make the key at once: the first one's counts.
+            if case .alreadyExists = error, let key = try? secrets.key(named: name) { return .encrypted(.key(key)) }
+            throw .keyUnavailable(name: name.text, reason: error.description)
+        }
+        throw .keyUnavailable(name: name.text, reason: "the secret store has no key of that name")
+    }
 
     /// What it takes to open a file under this protection; an encrypted file that is missing is made here,
     /// so that SQLite never makes one itself.
     ///
     /// - Throws: ``StoreError``.
     func access(to path: String, exists: Bool) throws(StoreError) -> StoreAccess {
-        switch self {
+        switch try resolved(exists: exists) {
+        case .generated(_, let name):
+            throw .keyUnavailable(name: name.text, reason: "the secret store gave none")
         case .unencrypted:
             guard try StoreAccess.isEmptyOrPlain(path: path) else {
                 throw .protectionMismatch(path: path, isEncrypted: true)

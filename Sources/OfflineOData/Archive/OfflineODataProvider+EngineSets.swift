@@ -69,57 +69,95 @@ extension OfflineODataProvider {
         _ set: EngineSet, _ request: ODataRequest, isPaged: Bool, in database: Database
     ) throws -> ODataResponse {
         var request = request
-        let attached = request.url.options.expand.filter {
-            $0.path.count == 1 && Self.toAnyType.contains($0.path[0].text)
-        }
-        request.url.options.expand.removeAll { attached.contains($0) }
+        let attached = Self.attached(&request.url)
         let bound = try Binder(model: model, functions: functions).bind(request.url)
         guard case .entitySet(let entitySet, _)? = bound.resource.steps.first else { return ODataResponse() }
+        var entities = try EngineRows(model: model, queue: queue).entities(of: set, in: database)
+        // A condition, an order or a path may lead through them.
+        let text = request.url.description
+        let mentioned = Self.toAnyType.filter { text.contains($0) }.sorted()
+        if !mentioned.isEmpty {
+            let items = mentioned.map { ExpandItem(path: [Identifier($0)]) }
+            entities = try entities.map { try attaching(items, to: $0, in: database) }
+        }
         let virtual = VirtualEntities(
-            try EngineRows(model: model, queue: queue).entities(of: set, in: database), of: entitySet, model: model,
-            now: options.environment.instant,
+            entities, of: entitySet, model: model, now: options.environment.instant,
             pageSizeLimit: isPaged ? options.localPageSize ?? Int(Int32.max) : Int(Int32.max))
         var response = try virtual.answer(bound, request)
         guard !attached.isEmpty else { return response }
-        let names = attached.map(\.path[0].text)
         switch response.body {
-        case .entity(let entity): response.body = .entity(try attaching(names, to: entity, in: database))
+        case .entity(let entity): response.body = .entity(try attaching(attached, to: entity, in: database))
         case .page(var page):
-            page.entities = try page.entities.map { try attaching(names, to: $0, in: database) }
+            page.entities = try page.entities.map { try attaching(attached, to: $0, in: database) }
             response.body = .page(page)
         default: break
         }
         return response
     }
 
+    /// Takes the properties that lead to an entity of any type out of what a URL expands.
+    private static func attached(_ url: inout ODataURL) -> [ExpandItem] {
+        func leads(_ item: ExpandItem) -> Bool { item.path.count == 1 && toAnyType.contains(item.path[0].text) }
+        var attached = url.options.expand.filter(leads)
+        url.options.expand.removeAll(where: leads)
+        // All are all, the others are named.
+        guard let index = url.options.expand.firstIndex(where: { $0.path.map(\.text) == ["*"] }) else {
+            return attached
+        }
+        let all = url.options.expand.remove(at: index)
+        let named = Set((attached + url.options.expand).map { $0.path[0].text })
+        for name in ["DependentRequests", "CustomHeaders"] where !named.contains(name) {
+            url.options.expand.append(ExpandItem(path: [Identifier(name)], form: all.form, options: all.options))
+        }
+        for name in toAnyType.sorted() where !named.contains(name) {
+            attached.append(ExpandItem(path: [Identifier(name)], form: all.form, options: all.options))
+        }
+        return attached
+    }
+
     /// Puts the entity that a request is about beside it: as it is now, and as it is sent.
-    private func attaching(_ names: [String], to entity: Entity, in database: Database) throws -> Entity {
+    private func attaching(_ items: [ExpandItem], to entity: Entity, in database: Database) throws -> Entity {
         guard case .integer(let id)? = entity["RequestID"], let request = try queue.request(id, in: database) else {
             return entity
         }
         var entity = entity
-        for name in names {
+        for item in items {
+            let name = item.path[0].text
             let related: Entity?
             if request.isWithoutPlace {
                 related = nil
             } else if name == "RequestEntity" {
-                var sent = request.changes.merging(Entity(shape: request.changes.shape, key: request.key))
-                sent.control.id = request.entityText
-                related = sent
+                related = sent(by: request, selecting: item.options)
             } else {
-                related = try current(request, in: database)
+                related = try current(request, item.options, in: database)
             }
             entity.related[name] = related.map { .one($0) } ?? RelatedEntities.none
         }
         return entity
     }
 
+    /// The entity of a request as it is sent.
+    private func sent(by request: QueuedRequest, selecting options: QueryOptions = QueryOptions()) -> Entity {
+        let selected = Set(options.select.compactMap(\.firstName))
+        let isWhole = selected.isEmpty || selected.contains("*")
+        let changes = isWhole ? request.changes : request.changes.only(where: selected.contains)
+        var sent = changes.merging(Entity(shape: request.changes.shape, key: request.key))
+        sent.control.id = request.entityText
+        return sent
+    }
+
     /// The entity that a request is about as it is now; `nil` where it was deleted here, or is not the store's to tell.
-    private func current(_ request: QueuedRequest, in database: Database) throws -> Entity? {
+    private func current(
+        _ request: QueuedRequest, _ options: QueryOptions, in database: Database
+    ) throws -> Entity? {
         do {
             guard let address = try address(of: request, in: database) else { return nil }
-            let url = try followingAlias(ODataRequest(.read, address), in: database)?.url ?? address
-            guard case .entity = try Binder(model: model).bind(url).resource.target else { return nil }
+            var url = try followingAlias(ODataRequest(.read, address), in: database)?.url ?? address
+            guard case .entity(let shape, _) = try Binder(model: model).bind(url).resource.target else { return nil }
+            // Requests are about entities of several types: each gives what its type has.
+            url.options.select = options.select.filter { $0.firstName.map(shape.hasMember) ?? true }
+            if url.options.select.isEmpty, !options.select.isEmpty { url.options.select = shape.keySelection }
+            url.options.expand = options.expand.filter { $0.path.first.map { shape.hasMember($0.text) } ?? true }
             return try entities(url, in: database).first
         } catch {
             guard [404, 501].contains(ODataError(translating: error).status) else { throw error }
@@ -144,7 +182,17 @@ extension OfflineODataProvider {
         return try Containment(mapping: mapping).url(of: request.rowID, table, database)
     }
 
-    /// `ErrorArchive(5)/AffectedEntity` is the entity's own URL.
+    /// Where a resource is found that a URL leads to through `AffectedEntity` or `RequestEntity`; `nil` for any other URL.
+    func address(of url: ODataURL) async throws -> ODataURL? {
+        guard engineSet(url) != nil, url.path.segments.count > 1 else { return nil }
+        do {
+            return try await database.read { [self] in try followingAffectedEntity(url, in: $0) }
+        } catch let error as QueryError {
+            throw ODataError(error)
+        }
+    }
+
+    /// `ErrorArchive(5)/AffectedEntity` is the entity's own URL; behind `RequestEntity`, the type of the entity follows.
     private func followingAffectedEntity(_ url: ODataURL, in database: Database) throws -> ODataURL? {
         let segments = url.path.segments
         guard segments.count > 1, case .name(let name, .none) = segments[1], Self.toAnyType.contains(name.text),
@@ -153,12 +201,19 @@ extension OfflineODataProvider {
             ).resource.steps.last,
             case .integer(let id)? = key.parts.first?.value
         else { return nil }
-        guard let queued = try queue.request(id, in: database), !queued.isWithoutPlace,
-            let address = try address(of: queued, in: database)
-        else {
+        guard let queued = try queue.request(id, in: database), !queued.isWithoutPlace else {
             throw ODataError.notFound(url.description)
         }
         var redirected = url
+        guard name.text == "AffectedEntity" else {
+            let type = queued.changes.shape.name.description
+            guard segments.count > 2, case .name(let next, _) = segments[2], !next.text.contains(".") else {
+                return nil
+            }
+            redirected.path.segments.insert(.name(Identifier(type), .none), at: 2)
+            return redirected
+        }
+        guard let address = try address(of: queued, in: database) else { throw ODataError.notFound(url.description) }
         redirected.path.segments.replaceSubrange(0..<2, with: address.path.segments)
         return redirected
     }
@@ -189,5 +244,19 @@ extension OfflineODataProvider {
             throw ODataError(status: 409, code: "InChangeSet", message: error.description)
         }
         return ODataResponse(status: 204)
+    }
+}
+
+extension Shape {
+    /// Whether the type has a property or navigation property of a name; an open type may have any.
+    fileprivate func hasMember(_ name: String) -> Bool {
+        name == "*" || isOpen || ordinal(of: name) != nil || navigationProperty(name) != nil
+    }
+}
+
+extension SelectItem {
+    /// The first name of the path; `nil` for what is no path.
+    fileprivate var firstName: String? {
+        if case .path(let path) = kind { path.first?.text } else { nil }
     }
 }

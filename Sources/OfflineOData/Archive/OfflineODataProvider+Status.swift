@@ -19,8 +19,11 @@ public struct StoreStatus: Sendable {
         public let hasDeltaLink: Bool
         /// When it was last downloaded.
         public let lastDownload: String?
-        /// How many rows its entity set has here.
+        /// How many rows of the entity set that it reads the query has brought here. Rows that were created here, and what the
+        /// query expands, do not count.
         public let rows: Int
+        /// Whether its rows stay when another user takes the store over (``DefiningQuery/isShared``).
+        public let isShared: Bool
     }
 
     /// The service's root.
@@ -45,14 +48,13 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`.
     public func status() async throws -> StoreStatus {
         let (queries, requests, unreadable) = try await database.read { [mapping, queue] database in
-            let queries = try QueryTable.all(in: database).filter { $0.parent == nil }.map { query in
-                let rows = try mapping.tables[query.entitySet].map { table in
-                    try Int.fetchOne(
-                        database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
-                }
-                return StoreStatus.Query(
+            let stored = try QueryTable.all(in: database)
+            let counts = try QueryCounts(of: stored, mapping, in: database)
+            let queries = stored.filter { $0.parent == nil }.map { query in
+                StoreStatus.Query(
                     name: query.name, text: query.text, entitySet: query.entitySet, isLoaded: query.isLoaded,
-                    hasDeltaLink: query.deltaLink != nil, lastDownload: query.lastDownload, rows: rows ?? 0)
+                    hasDeltaLink: query.deltaLink != nil, lastDownload: query.lastDownload,
+                    rows: counts.rows(of: query), isShared: query.isShared)
             }
             return (queries, try queue.requests(in: database), try UnreadableValues.all(mapping, in: database))
         }

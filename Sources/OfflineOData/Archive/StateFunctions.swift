@@ -60,8 +60,12 @@ enum StateFunctions {
     }
 
     /// What queries may say besides the standard, by the functions of a ``registry(_:)``.
-    static func language(_ functions: FunctionRegistry) -> QueryLanguage {
-        QueryLanguage(functions: functions) { rewriting($0) }
+    ///
+    /// - Parameter address: where a resource is found that a URL leads to by way of the engine's own sets.
+    static func language(
+        _ functions: FunctionRegistry, address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
+    ) -> QueryLanguage {
+        QueryLanguage(functions: functions, meaning: { rewriting($0) }, address: address)
     }
 
     // MARK: entityExists

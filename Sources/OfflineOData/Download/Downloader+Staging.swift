@@ -288,6 +288,7 @@ extension Downloader {
                 try step.finish(deltaLink: deltaLink, at: time, in: database)
                 return counts
             }
+            progress.step(.removingDeletedRelationships)
             progress.report(SyncProgress(phase: .applying, query: query.name, done: staged, total: staged))
             return counts
         }
@@ -309,6 +310,7 @@ extension Downloader {
             applied = min(applied + Self.rowsAtOnce / 2, staged)
             progress.report(SyncProgress(phase: .applying, query: query.name, done: applied, total: staged))
         }
+        progress.step(.removingDeletedRelationships)
         var isSwept = false
         while !isSwept {
             let before = reached

@@ -105,6 +105,7 @@ struct Downloader: Sendable {
         guard let table = mapping.tables[query.entitySet] else {
             throw OfflineError.invalidDefiningQuery(name: query.name, reason: "its entity set is not in the model")
         }
+        progress.step(.processingDefiningQueries, [query.name, query.keepsLinks ? query.text : query.name])
         progress.report(SyncProgress(phase: .downloading, query: query.name))
         if try columnSet(query, table).options.expand.isEmpty == false {
             return try await whole(query, table)
@@ -223,6 +224,7 @@ struct Downloader: Sendable {
                         query, deltaLink: kept(last.deltaLink ?? link, of: query), at: time, in: database)
                     return applier.counts
                 })
+            progress.step(.removingDeletedRelationships)
             progress.report(SyncProgress(phase: .applying, query: query.name, done: changes, total: changes))
             return report
         }

@@ -11,6 +11,8 @@ struct StoredQuery: Sendable {
     var text: String
     let entitySet: String
     var retrievesStreams = false
+    /// Whether its rows stay when another user takes the store over.
+    var isShared = false
     /// Whether the links that the service gives may be kept: they may hold values that must not get to the disk.
     var keepsLinks = true
     var isLoaded: Bool
@@ -33,10 +35,12 @@ struct StoredQuery: Sendable {
 /// Reads and writes the defining queries. Every method runs in its caller's transaction.
 enum QueryTable {
     static func all(in database: Database) throws -> [StoredQuery] {
+        let shared = try sharedQueries(in: database)
         let queries = try Row.fetchAll(database, sql: "SELECT * FROM outpost_query ORDER BY id").map { row in
             StoredQuery(
                 id: row["id"], name: row["name"], group: row["query_group"], text: row["text"],
-                entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"], isLoaded: row["is_loaded"],
+                entitySet: row["entity_set"], retrievesStreams: row["retrieves_streams"],
+                isShared: shared.contains(row["id"]), isLoaded: row["is_loaded"],
                 parent: row["parent"], navigation: row["navigation"],
                 isProbed: row["is_probed"], nextLink: row["next_link"],
                 deltaLink: row["delta_link"], lastDownload: row["last_download"],
@@ -68,6 +72,7 @@ enum QueryTable {
         let id = database.lastInsertedRowID
         try database.execute(
             sql: "INSERT INTO outpost_hidden_owner(id) VALUES (?)", arguments: [id])
+        if query.isShared { try Settings.set(sharedSetting(of: id), "1", in: database) }
         for split in parts.splits { try add(split, of: query, id, mapping: mapping, in: database) }
     }
 
@@ -77,7 +82,7 @@ enum QueryTable {
     ) throws {
         let part = try DefiningQuery(
             "\(query.name)/\(split.navigation)", split.text, group: query.group,
-            retrievesStreams: query.retrievesStreams)
+            retrievesStreams: query.retrievesStreams, isShared: query.isShared)
         try add(
             part, entitySet: split.entitySet, mapping: mapping, parent: id, navigation: split.navigation, in: database)
     }
@@ -93,7 +98,8 @@ enum QueryTable {
         of query: StoredQuery, _ mapping: StorageMapping, in database: Database
     ) throws {
         let defining = try DefiningQuery(
-            query.name, query.text, group: query.group, retrievesStreams: query.retrievesStreams)
+            query.name, query.text, group: query.group, retrievesStreams: query.retrievesStreams,
+            isShared: query.isShared)
         let splits: [ExpandParts.Split]
         do {
             splits = try ExpandParts(of: query.name, defining.url, entitySet: query.entitySet, mapping: mapping).splits
@@ -128,8 +134,8 @@ enum QueryTable {
             try database.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [query])
         }
         try database.execute(
-            sql: "DELETE FROM outpost_setting WHERE name IN (?, ?)",
-            arguments: [generationSetting(of: query), comparisonSetting(of: query)])
+            sql: "DELETE FROM outpost_setting WHERE name IN (?, ?, ?)",
+            arguments: [generationSetting(of: query), comparisonSetting(of: query), sharedSetting(of: query)])
     }
 
     /// Some queries with all their parts.
@@ -183,6 +189,18 @@ enum QueryTable {
 
     /// What is set where everything is to be compared once a first download is complete.
     private static func comparisonSetting(of query: Int64) -> String { "query.comparison.\(query)" }
+
+    private static let sharedPrefix = "query.shared."
+
+    /// What is set for a query whose rows stay when another user takes the store over.
+    private static func sharedSetting(of query: Int64) -> String { "\(sharedPrefix)\(query)" }
+
+    private static func sharedQueries(in database: Database) throws -> Set<Int64> {
+        let names = try String.fetchAll(
+            database.cachedStatement(sql: "SELECT name FROM outpost_setting WHERE name GLOB ? || '*'"),
+            arguments: [sharedPrefix])
+        return Set(names.compactMap { Int64($0.dropFirst(sharedPrefix.count)) })
+    }
 
     /// Marks a query as complete: its rows are seen from now on.
     ///

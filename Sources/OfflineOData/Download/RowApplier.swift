@@ -266,6 +266,12 @@ struct RowApplier {
             try columns.holders(rowID, query, owner: Rows.owner(table, rowID: rowID, in: database) ?? known?.owner)
         }
         if !entity.control.unreadable.isEmpty { try unreadable.note(entity.control.unreadable, of: rowID) }
+        if let old = known?.etag, let new = renewed.etag, old != new, let former = known?.entity,
+            VersionMerge(base: former, mine: Entity(shape: former.shape), theirs: renewed.entity).isOfKnownValues
+        {
+            // Nobody has changed anything: the changes are ones of this version as well.
+            try queue.advanceETag(from: old, to: new, of: RowReference(set: table.set, rowID: rowID), in: database)
+        }
         let change = BeforeImages.change(from: known, to: renewed.entity, etag: renewed.etag)
         counts.add(change)
         try mark(change, rowID, of: table.set)

@@ -11,7 +11,7 @@ extension OfflineODataProvider {
         try await checkingModel { try await local.explain(StateFunctions.rewriting(url)) }
     }
 
-    private var propertyIndexes: PropertyIndexes {
+    var propertyIndexes: PropertyIndexes {
         PropertyIndexes(mapping: local.mapping, textForm: texts.forms?.compared)
     }
 

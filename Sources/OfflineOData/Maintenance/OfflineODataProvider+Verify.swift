@@ -37,6 +37,7 @@ extension OfflineODataProvider {
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         var found = StoreVerification()
         var isEncrypted = false
+        let protection = try protection.resolved(exists: true)
         do throws(EncryptedDatabaseError) {
             isEncrypted = try EncryptedDatabase.isEncrypted(at: path)
             if case .encrypted(let source) = protection {

@@ -34,7 +34,7 @@ struct SalvageFiles {
         self.path = path
         self.notes = notes
         identity = notes.identity(of: path)
-        self.protection = protection
+        self.protection = try protection.resolved(exists: true)
         exclusive = try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
             try ExclusiveDatabase(path: path)
         }

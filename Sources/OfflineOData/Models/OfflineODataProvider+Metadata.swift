@@ -50,6 +50,10 @@ extension OfflineODataProvider {
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         try await checkModel()
+        progressChannel.begin(.metadata)
+        progressChannel.enter(.initializing)
+        defer { progressChannel.enter(.open) }
+        progressChannel.step(.loadingMetadata)
         progressChannel.report(SyncProgress(phase: .loadingMetadata))
         let model = try EngineSet.removing(from: try await Self.metadata(of: remote))
         let differences = model.differences(from: serviceModel)

@@ -5,7 +5,8 @@ import ODataService
 /// What a query finds, now and after each change, as an `AsyncSequence` of results.
 ///
 /// The first element is the present result. Each later one differs from the one before it, in whatever way it came
-/// about: an edit here, a download, another process. Changes that follow each other while the last result is
+/// about: an edit here, a download, another process. The query is read again only after changes of tables that it reads; after a
+/// change by another process, whatever that was. Changes that follow each other while the last result is
 /// still being used are one element; the newest state always comes. The sequence ends when the store is closed.
 ///
 /// ```swift
@@ -36,17 +37,20 @@ public struct QueryObservation: AsyncSequence, Sendable {
         /// - Throws: `ODataError` when the query is refused, `CancellationError`, `StoreError`.
         public mutating func next() async throws -> [Entity]? {
             while true {
-                if let seen, try await !source.changes.wait(beyond: seen) { return nil }
+                if let seen, try await !source.changes.wait(for: source.observed, beyond: seen) { return nil }
                 var result: [Entity] = []
                 do {
                     var tries = 0
                     // Values and the state of their changes are read one after the other: what came between them would be seen
                     // in the one and not in the other.
+                    var version: UInt64
                     repeat {
                         tries += 1
-                        seen = tries == 1 ? await source.changes.version() : await source.changes.newestVersion()
+                        version = await source.changes.version(observing: source.observed)
                         result = try await source.read()
-                    } while await source.changes.newestVersion() != seen && tries < Self.maxTries
+                    } while await source.changes.hasChange(of: source.observed, beyond: version)
+                        && tries < Self.maxTries
+                    seen = version
                 } catch {
                     guard !source.changes.isClosed else { return nil }
                     throw error
@@ -178,6 +182,15 @@ struct ObservedQuery: Sendable {
     let url: ODataURL
     let provider: OfflineODataProvider
     let changes: StoreChanges
+    /// What can change its result.
+    let observed: ObservedTables
+
+    init(url: ODataURL, provider: OfflineODataProvider) {
+        self.url = url
+        self.provider = provider
+        changes = provider.changes
+        observed = ObservedTables(of: url, provider.mapping)
+    }
 
     private var isByKey: Bool {
         guard case .name(_, let arguments)? = url.path.segments.last else { return false }
@@ -208,13 +221,13 @@ extension OfflineODataProvider {
     ///
     /// - Parameter query: a collection of entities with query options, or one entity by its key.
     public func observe(_ query: ODataURL) -> QueryObservation {
-        QueryObservation(source: ObservedQuery(url: query, provider: self, changes: changes))
+        QueryObservation(source: ObservedQuery(url: query, provider: self))
     }
 
     /// Observes what comes into the result of a query, changes in it and leaves it.
     ///
     /// - Parameter query: a collection of entities with query options, or one entity by its key.
     public func observeChanges(_ query: ODataURL) -> QueryChangeObservation {
-        QueryChangeObservation(source: ObservedQuery(url: query, provider: self, changes: changes))
+        QueryChangeObservation(source: ObservedQuery(url: query, provider: self))
     }
 }

@@ -44,15 +44,14 @@ extension DefiningQuery {
             guard index > 0 else { break }
             var outer = QueryOptions()
             outer.expand = [ExpandItem(path: [Identifier(level.name)], options: options)]
-            outer.select = levels[index - 1].shape.key.map { key in
-                SelectItem(.path(key.path.split(separator: "/").map { Identifier(String($0)) }))
-            }
+            outer.select = levels[index - 1].shape.keySelection
             options = outer
         }
         options.aliases = aliases
         guard let first = levels.first else { return self }
         var over = ODataURL(path: ResourcePath([.name(Identifier(first.name), .none)]))
         over.options = options
-        return try DefiningQuery(name, over.description, group: group, retrievesStreams: retrievesStreams)
+        return try DefiningQuery(
+            name, over.description, group: group, retrievesStreams: retrievesStreams, isShared: isShared)
     }
 }

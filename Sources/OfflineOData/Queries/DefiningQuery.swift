@@ -14,6 +14,9 @@ public struct DefiningQuery: Hashable, Sendable {
     /// Whether each download loads the streams of the entities that it brings, the streams of media entities and
     /// stream properties: one more request for each of them.
     public let retrievesStreams: Bool
+    /// Whether its result is the same for every user of the store, values included: its rows stay when another user takes the
+    /// store over (``OfflineODataProvider/switchUser(to:pending:)``).
+    public let isShared: Bool
     /// The query, relative to the service root.
     public let url: ODataURL
     /// The query as text.
@@ -27,11 +30,14 @@ public struct DefiningQuery: Hashable, Sendable {
     ///     an entity contains, such as `Photos(7)` and `Albums(1)/Pages`.
     ///   - group: queries of one group can be downloaded together.
     ///   - retrievesStreams: whether the streams of its entities are loaded too.
+    ///   - isShared: whether every user of the service gets the same rows with the same values. Rows of such a query are shown to
+    ///     the next user of the store: never mark a query whose result depends on the user.
     /// - Throws: `QueryError` when the text is no OData URL.
     public init(
-        _ name: String, _ text: String, group: String? = nil, retrievesStreams: Bool = false
+        _ name: String, _ text: String, group: String? = nil, retrievesStreams: Bool = false, isShared: Bool = false
     ) throws(QueryError) {
         self.retrievesStreams = retrievesStreams
+        self.isShared = isShared
         self.name = name
         self.group = group
         self.text = text
@@ -44,9 +50,12 @@ public struct DefiningQuery: Hashable, Sendable {
 
     /// Makes a defining query for a whole entity set, named after it.
     ///
-    /// - Parameter retrievesStreams: whether the streams of its entities are loaded too.
-    public init(entitySet: String, retrievesStreams: Bool = false) {
+    /// - Parameters:
+    ///   - retrievesStreams: whether the streams of its entities are loaded too.
+    ///   - isShared: whether every user of the service gets the same rows with the same values.
+    public init(entitySet: String, retrievesStreams: Bool = false, isShared: Bool = false) {
         self.retrievesStreams = retrievesStreams
+        self.isShared = isShared
         name = entitySet
         group = nil
         url = ODataURL(path: ResourcePath([.name(Identifier(entitySet), .none)]))

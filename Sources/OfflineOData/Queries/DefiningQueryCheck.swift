@@ -92,6 +92,13 @@ enum DefiningQueryCheck {
                 name: query.name,
                 reason: "it must read an entity set, a singleton, one entity, or what an entity contains.")
         }
+        if query.isShared, let parameter = QueryParameters.names(in: query.url).min() {
+            throw OfflineError.invalidDefiningQuery(
+                name: query.name,
+                reason:
+                    "a shared query has the same result for every user, and the parameter @\(parameter) may differ. "
+                    + "Write its value into the query, or do not share the query.")
+        }
         let options = query.url.options
         let refused: [(Bool, String)] = [
             (!options.apply.isEmpty, "$apply"),

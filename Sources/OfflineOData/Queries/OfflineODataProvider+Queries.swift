@@ -8,7 +8,8 @@ extension OfflineODataProvider {
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
     public func definingQueries() async throws -> [DefiningQuery] {
         try await database.read { try QueryTable.all(in: $0) }.filter { $0.parent == nil }.map {
-            try DefiningQuery($0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams)
+            try DefiningQuery(
+                $0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams, isShared: $0.isShared)
         }
     }
 

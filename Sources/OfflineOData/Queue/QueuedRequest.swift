@@ -182,6 +182,8 @@ struct RequestDetail: Codable, Hashable, Sendable {
     /// The whole entity that was sent in the place of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
     /// service refuses another body under one `Repeatability-Request-ID`.
     var sentEntity: String?
+    /// Whether it was merged with changes of others: a change that waits behind it was not made of those.
+    var isMergedWithOthers: Bool?
 
     /// An error behind the main one.
     struct FurtherError: Codable, Hashable, Sendable {
@@ -205,6 +207,7 @@ struct RequestDetail: Codable, Hashable, Sendable {
         rest.errors = nil
         rest.foundETag = nil
         rest.sentEntity = nil
+        rest.isMergedWithOthers = nil
         return rest == RequestDetail()
     }
 }

@@ -34,10 +34,12 @@ extension OfflineODataProvider {
             }
             return steps
         }
-        return try await takingBack(withAllOthers: withAllOthers) { [mapping, queue] database, undo in
-            try addressed.compactMap { steps in
-                try Containment(mapping: mapping).row(at: steps, undo.before, queue, in: database)
-                    .map { RowReference(set: $0.set, rowID: $0.rowID) }
+        return try await database.write { [self] database in
+            try takingBack(withAllOthers: withAllOthers, in: database) { undo in
+                try addressed.compactMap { steps in
+                    try Containment(mapping: mapping).row(at: steps, undo.before, queue, in: database)
+                        .map { RowReference(set: $0.set, rowID: $0.rowID) }
+                }
             }
         }
     }
@@ -48,8 +50,14 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await takingBack(withAllOthers: true) { [queue, mapping] database, undo in
-            let relations = Relations(mapping: mapping)
+        try await database.write { [self] in try undoAll(in: $0) }
+    }
+
+    /// The same within a transaction.
+    @discardableResult
+    func undoAll(in database: Database) throws -> Int {
+        let relations = Relations(mapping: mapping)
+        return try takingBack(withAllOthers: true, in: database) { undo in
             var rows: [RowReference] = []
             for request in try queue.requests(in: database) {
                 if let source = request.detail.sourceRow, relations.pair(of: request) != nil {
@@ -66,36 +74,35 @@ extension OfflineODataProvider {
     }
 
     private func takingBack(
-        withAllOthers: Bool, _ rows: @escaping @Sendable (Database, Undo) throws -> [RowReference]
-    ) async throws -> Int {
+        withAllOthers: Bool, in database: Database, _ rows: (Undo) throws -> [RowReference]
+    ) throws -> Int {
         let environment = options.environment
-        return try await database.write { [queue, mapping, incarnation] database in
-            let undo = Undo(mapping: mapping, queue: queue, environment: environment)
-            let cancelling = Cancelling(undo: undo)
-            var undone: Set<RowReference> = []
-            let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
-                var isDone: Bool
-                repeat {
-                    isDone = true
-                    for row in try rows(database, undo) {
-                        let requests =
-                            try queue.requests(set: row.set, rowID: row.rowID, in: database)
-                            + queue.links(set: row.set, rowID: row.rowID, in: database)
-                        guard let first = requests.first else { continue }
-                        if let sent = requests.first(where: { $0.state == .sending }) {
-                            throw OfflineError.alreadySent(request: sent.id)
-                        }
-                        try undo.undo(set: row.set, rowID: row.rowID, in: database)
-                        undone.insert(row)
-                        isDone = false
-                        try Events.add("undone", first.entityText, environment, in: database)
+        let undo = Undo(mapping: mapping, queue: queue, environment: environment)
+        var undone: Set<RowReference> = []
+        let others = try WholeChangeSets(cancelling: Cancelling(undo: undo)).keep(
+            takingOthers: withAllOthers, in: database
+        ) {
+            var isDone: Bool
+            repeat {
+                isDone = true
+                for row in try rows(undo) {
+                    let requests =
+                        try queue.requests(set: row.set, rowID: row.rowID, in: database)
+                        + queue.links(set: row.set, rowID: row.rowID, in: database)
+                    guard let first = requests.first else { continue }
+                    if let sent = requests.first(where: { $0.state == .sending }) {
+                        throw OfflineError.alreadySent(request: sent.id)
                     }
-                    // With what was deleted, the changes of what it contained come back.
-                } while withAllOthers && !isDone
-            }
-            for request in others { try Events.add("undone", request.entityText, environment, in: database) }
-            try incarnation.settle(in: database)
-            return undone.count
+                    try undo.undo(set: row.set, rowID: row.rowID, in: database)
+                    undone.insert(row)
+                    isDone = false
+                    try Events.add("undone", first.entityText, environment, in: database)
+                }
+                // With what was deleted, the changes of what it contained come back.
+            } while withAllOthers && !isDone
         }
+        for request in others { try Events.add("undone", request.entityText, environment, in: database) }
+        try incarnation.settle(in: database)
+        return undone.count
     }
 }

@@ -2,7 +2,8 @@ import ODataModel
 
 /// How changes are sent.
 public struct UploadOptions: Sendable {
-    /// What happens when somebody else has changed the entity meanwhile.
+    /// What happens when somebody else has changed the entity meanwhile, in entity sets without a policy of their own
+    /// (``OfflineODataProvider/Options/conflictPolicies``).
     public var conflictPolicy: ConflictPolicy
     /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
     /// anything is sent.
@@ -42,9 +43,16 @@ public struct UploadOptions: Sendable {
 }
 
 /// What happens to a change of an entity that somebody else has changed meanwhile.
+///
+/// An entity that merely has another ETag was not changed: if each value that is known here is still the one that the change was made
+/// of, or the one that the change makes, no policy is asked. Two deletions are no conflict either.
 public enum ConflictPolicy: Sendable {
-    /// It goes to the error archive with both versions.
+    /// It goes to the error archive with all versions.
     case fail
+    /// The versions are merged property by property (``ConflictVersions/merge()``), and the change is sent again on top of the server
+    /// version with the ETag of that. It goes to the error archive if both sides changed the same property to different values, if
+    /// one side deleted the entity, or if others came first five times in a row. An action counts as a change of the whole entity.
+    case merge
     /// It is sent again on top of theirs.
     case clientWins
     /// It is given up.
@@ -68,6 +76,46 @@ public struct ConflictVersions: Sendable {
     /// The entity as the service has it; `nil` when it was deleted. Of a relation, the entity that it starts from, by its key and
     /// with what the relation leads to (``/ODataModel/Entity/related``).
     public let theirs: Entity?
+    /// The whole entity as it was when the change was made; `nil` if that is not known any more.
+    let known: Entity?
+
+    /// Makes the versions of a conflict, as a test of a policy needs them.
+    public init(
+        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: Entity?, mine: Entity, theirs: Entity?
+    ) {
+        self.init(entitySet: entitySet, key: key, kind: kind, base: base, mine: mine, theirs: theirs, known: nil)
+    }
+
+    init(
+        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: Entity?, mine: Entity, theirs: Entity?,
+        known: Entity?
+    ) {
+        self.entitySet = entitySet
+        self.key = key
+        self.kind = kind
+        self.base = base
+        self.mine = mine
+        self.theirs = theirs
+        self.known = known
+    }
+
+    /// Merges the versions property by property: a property conflicts if all three versions of it differ.
+    ///
+    /// Complex values are merged by path. A collection is one value, and so is a relation with a foreign key of several properties. A
+    /// property that is not loaded is not compared. A deletion conflicts with every change. Streams, relations without a foreign key
+    /// and calls have no properties: they conflict.
+    public func merge() -> ConflictMerge {
+        switch kind {
+        case .update, .delete: versionMerge.result
+        case .create, .stream, .link, .unlink, .call: .conflict([])
+        }
+    }
+
+    /// The merge of the entity's properties.
+    var versionMerge: VersionMerge {
+        let known = known.map { known in base.map { known.merging($0) } ?? known } ?? base
+        return VersionMerge(base: known, mine: kind == .delete ? nil : mine, theirs: theirs)
+    }
 }
 
 /// How a conflict ends.
@@ -78,6 +126,6 @@ public enum ConflictDecision: Sendable {
     case mine
     /// Our change is given up.
     case theirs
-    /// These properties are sent instead.
+    /// These properties are sent instead, on top of theirs; without any, the change counts as accepted.
     case merged(Entity)
 }

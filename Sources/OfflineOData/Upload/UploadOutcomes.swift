@@ -97,9 +97,12 @@ struct UploadOutcomes: Sendable {
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
         // What a download has brought under the key that the service gave may be others' work on top already.
-        let isOvertaken = isOvertaken || twin?.entity.map { !request.isShown(by: $0) } ?? false
-        // What others have done before a stream was sent is not ours, and a call is not to act on it.
-        let isOurs = request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false
+        let mergesOthers = request.detail.isMergedWithOthers ?? false
+        let isOvertaken = isOvertaken || mergesOthers || twin?.entity.map { !request.isShown(by: $0) } ?? false
+        // What others have done before a stream was sent, or beneath a merged change, is not ours, and a call is not to act on it.
+        let isOurs =
+            !mergesOthers
+            && (request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false)
         if isOurs {
             try queue.setETag(
                 etag, ofCallsBoundTo: RowReference(set: request.entitySet, rowID: request.rowID), in: database)
@@ -369,8 +372,23 @@ struct UploadOutcomes: Sendable {
         try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
     }
 
+    /// The whole entity as it was when a request was made; `nil` if the store has another version by now.
+    func known(beneath request: QueuedRequest, in database: Database) throws -> Entity? {
+        let row = request.detail.bound ?? RowReference(set: request.entitySet, rowID: request.rowID)
+        guard let etag = request.etag, let table = mapping.tables[row.set], !request.kind.isRelation else { return nil }
+        let known =
+            try before.image(set: row.set, rowID: row.rowID, shape: table.shape, in: database)?.entity
+            ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.rowID)
+        return known?.control.etag == etag ? known : nil
+    }
+
     /// Puts a change on top of the service's version, to be sent again.
-    func rebase(_ request: QueuedRequest, changes: Entity, onto theirs: Entity, in database: Database) throws {
+    ///
+    /// - Parameter mergesOthers: whether others changed what the change was not made of, so that what waits behind it meets that.
+    func rebase(
+        _ request: QueuedRequest, changes: Entity, onto theirs: Entity, mergesOthers: Bool = false,
+        in database: Database
+    ) throws {
         // Undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
@@ -391,7 +409,25 @@ struct UploadOutcomes: Sendable {
             request.id, key: Entity(shape: table.shape, key: request.key), changes: changes,
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
         try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
+        if mergesOthers { try noteMerge(of: request, in: database) }
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
+    }
+
+    /// Puts a change on top of a version that one before it in its change set makes.
+    func rebase(_ request: QueuedRequest, changes: Entity, behindMergeOnto version: Entity, in database: Database)
+        throws
+    {
+        guard try queue.request(request.id, in: database) != nil else { return }
+        try queue.rewrite(
+            request.id, key: Entity(shape: changes.shape, key: request.key), changes: changes,
+            base: request.kind == .delete ? version : version.only(where: { changes[$0] != nil }), in: database)
+        try noteMerge(of: request, in: database)
+    }
+
+    private func noteMerge(of request: QueuedRequest, in database: Database) throws {
+        guard var detail = try queue.request(request.id, in: database)?.detail else { return }
+        detail.isMergedWithOthers = true
+        try queue.setDetail(detail, of: request.id, in: database)
     }
 
     /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when
@@ -439,7 +475,7 @@ struct UploadOutcomes: Sendable {
 
 extension QueuedRequest {
     /// Which stream it is about.
-    fileprivate var streamOwner: StreamTable.Owner {
+    var streamOwner: StreamTable.Owner {
         StreamTable.Owner(set: entitySet, rowID: rowID, property: detail.property ?? "")
     }
 }

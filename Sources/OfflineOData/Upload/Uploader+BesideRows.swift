@@ -49,6 +49,14 @@ extension Uploader {
         if request.detail.stream == nil { return try await hasNoStream(request) ? ODataResponse(status: 204) : nil }
         guard let id = request.detail.stream, let info = try await database.read({ try StreamTable.info(id, in: $0) })
         else { return nil }
+        return try await response(toReadingStreamOf: request, ifSameAs: info)
+    }
+
+    /// The answer to having sent a stream, where the service has the very bytes of one that is in the store; `nil` where it has
+    /// others.
+    func response(
+        toReadingStreamOf request: QueuedRequest, ifSameAs info: StreamTable.Info
+    ) async throws -> ODataResponse? {
         guard let response = try await answer(at: streamURL(of: request)), case .raw(let theirs, _) = response.body
         else { return nil }
         let ours = StreamTable(database: database).bytes(of: info)

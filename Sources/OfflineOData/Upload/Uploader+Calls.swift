@@ -121,6 +121,6 @@ extension Uploader {
             // Nobody has changed it: something else is the matter.
             return try await archive(request, .refused, error, message: error.message)
         }
-        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, way)
+        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, wasSent: wasSent, way)
     }
 }

@@ -551,26 +551,67 @@ extension Uploader {
         return conflicts
     }
 
+    /// A member of a change set that is put on top of another version.
+    private struct Rebase {
+        let request: QueuedRequest
+        let changes: Entity
+        let version: Entity
+        var mergesOthers: Bool
+        /// Whether the version is one that a merged member before it makes.
+        var isBehindMerge: Bool
+
+        init(
+            _ request: QueuedRequest, _ changes: Entity, onto version: Entity, mergesOthers: Bool = false,
+            isBehindMerge: Bool = false
+        ) {
+            self.request = request
+            self.changes = changes
+            self.version = version
+            self.mergesOthers = mergesOthers
+            self.isBehindMerge = isBehindMerge
+        }
+    }
+
     /// Settles conflicts by the policy. A change set is given up as a whole, since it must be made as a whole.
     private func resolve(
         conflicts: [Int64: Conflict], _ requests: [QueuedRequest], _ error: ODataError, _ way: Way
     ) async throws -> Result {
-        var rebased: [(QueuedRequest, Entity, Entity)] = []
+        var conflicts = conflicts
+        var rebased: [Rebase] = []
+        // What the merged members make of their rows: those behind them were not made of what others have done there.
+        var merged: [RowReference: Entity] = [:]
         for request in requests {
-            guard let conflict = conflicts[request.id] else { continue }
-            let decision = await decide(conflict, request)
-            switch decision {
-            case .fail: continue
-            case .theirs:
-                return .givenUp(try await giveUp(requests, conflicts))
-            case .mine, .merged:
+            guard let conflict = conflicts[request.id] else {
+                guard request.kind == .update || request.kind == .delete, let row = request.touchedRow,
+                    let version = merged[row]
+                else { continue }
+                let isDeletion = request.kind == .delete
+                let merge = VersionMerge(base: request.base, mine: isDeletion ? nil : request.changes, theirs: version)
+                guard case .merged(let changes) = merge.result else {
+                    if case .conflict = merge.result {
+                        conflicts[request.id] = Conflict(theirs: version, error: .preconditionFailed(request.entitySet))
+                    }
+                    continue
+                }
+                rebased.append(Rebase(request, changes, onto: version, isBehindMerge: true))
+                merged[row] = version.overlaid(by: changes)
+                continue
+            }
+            switch try await settle(conflict, request) {
+            case .conflict: continue
+            case .yield: return .givenUp(try await giveUp(requests, conflicts))
+            case .agreed:
                 guard let version = conflict.theirs else { continue }
-                var changes = request.changes
-                if case .merged(let merged) = decision { changes = merged }
-                rebased.append((request, changes, version))
+                // All members are made together, so that this one stays.
+                rebased.append(Rebase(request, request.changes, onto: version))
+            case .resend(let changes, let mergesOthers):
+                guard let version = conflict.theirs else { continue }
+                rebased.append(Rebase(request, changes, onto: version, mergesOthers: mergesOthers))
+                if mergesOthers, let row = request.touchedRow { merged[row] = version.overlaid(by: changes) }
             }
         }
-        guard !rebased.isEmpty, rebased.count == conflicts.count, way.rebases < Self.maxRebases else {
+        let settled = rebased.filter { conflicts[$0.request.id] != nil }
+        guard !settled.isEmpty, settled.count == conflicts.count, way.rebases < Self.maxRebases else {
             let message =
                 conflicts.isEmpty
                 ? error.message
@@ -581,8 +622,15 @@ extension Uploader {
         }
         let changed = rebased
         let again = try await write { database in
-            for (request, changes, version) in changed {
-                try outcomes.rebase(request, changes: changes, onto: version, in: database)
+            for rebase in changed {
+                if rebase.isBehindMerge {
+                    try outcomes.rebase(
+                        rebase.request, changes: rebase.changes, behindMergeOnto: rebase.version, in: database)
+                } else {
+                    try outcomes.rebase(
+                        rebase.request, changes: rebase.changes, onto: rebase.version,
+                        mergesOthers: rebase.mergesOthers, in: database)
+                }
             }
             return try requests.compactMap { request in
                 try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)

@@ -11,52 +11,137 @@ extension Uploader {
         var kind: QueuedRequest.Failure.Conflict { theirs == nil ? .deleted : .changed }
     }
 
-    /// What the policy says of a conflict.
-    func decide(_ conflict: Conflict, _ request: QueuedRequest) async -> ConflictDecision {
-        switch options.conflictPolicy {
-        case .fail: return .fail
-        case .clientWins: return .mine
-        case .serverWins: return .theirs
+    /// What becomes of a change that met another version of its entity.
+    enum Settlement {
+        /// It goes to the error archive; both sides changed these paths, as far as a merge found some.
+        case conflict([String])
+        /// It is given up.
+        case yield
+        /// The service has what the change makes.
+        case agreed
+        /// These changes are sent on top of the server version.
+        ///
+        /// - mergesOthers: whether others changed what the changes were not made of.
+        case resend(Entity, mergesOthers: Bool)
+    }
+
+    /// Settles a conflict: by the values, if the entity merely has another ETag (rule 41), else by the policy of its set.
+    func settle(_ conflict: Conflict, _ request: QueuedRequest) async throws -> Settlement {
+        let versions = try await versions(in: conflict, request)
+        switch request.kind {
+        case .stream:
+            switch try await merge(streamOf: request, conflict) {
+            case .agreed: return .agreed
+            case .merged: return .resend(request.changes, mergesOthers: false)
+            case .conflict: break
+            }
+        case .update, .delete:
+            guard versions.known != nil || request.etag == nil, versions.versionMerge.isOfKnownValues else { break }
+            switch versions.merge() {
+            case .agreed: return .agreed
+            case .merged(let changes): return .resend(changes, mergesOthers: false)
+            case .conflict: break
+            }
+        case .call:
+            guard request.etag != nil, let known = versions.known,
+                VersionMerge(base: known, mine: nil, theirs: conflict.theirs).isOfKnownValues
+            else { break }
+            return .resend(request.changes, mergesOthers: false)
+        case .create, .link, .unlink: break
+        }
+        switch wire.conflictPolicies[versions.entitySet] ?? options.conflictPolicy {
+        case .fail: return .conflict([])
+        case .clientWins: return .resend(request.changes, mergesOthers: false)
+        case .serverWins: return .yield
+        case .merge:
+            switch versions.merge() {
+            case .agreed: return .agreed
+            case .merged(let changes): return .resend(changes, mergesOthers: true)
+            case .conflict(let paths): return .conflict(paths)
+            }
         case .custom(let decide):
-            return await decide(
-                ConflictVersions(
-                    entitySet: request.detail.bound?.set ?? request.entitySet,
-                    key: request.kind == .call ? conflict.theirs?.key ?? request.key : request.key,
-                    kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs))
+            switch await decide(versions) {
+            case .fail: return .conflict([])
+            case .mine: return .resend(request.changes, mergesOthers: false)
+            case .theirs: return .yield
+            case .merged(let changes):
+                let isSettled =
+                    request.kind == .update && changes.loadedProperties.isEmpty
+                    && !request.changes.loadedProperties.isEmpty
+                return isSettled ? .agreed : .resend(changes, mergesOthers: request.kind == .update)
+            }
         }
     }
 
-    func resolve(conflict: Conflict, _ request: QueuedRequest, _ way: Way) async throws -> Result {
-        let decision = await decide(conflict, request)
-        switch decision {
-        case .fail:
-            let message =
-                conflict.theirs == nil
-                ? "The entity was deleted by somebody else." : "The entity was changed by somebody else."
-            return try await archive(
-                request, .refused, conflict.error, message: message, theirs: conflict.theirs, conflict: conflict.kind)
-        case .theirs:
+    /// The versions in a conflict.
+    private func versions(in conflict: Conflict, _ request: QueuedRequest) async throws -> ConflictVersions {
+        let known = try await read { try outcomes.known(beneath: request, in: $0) }
+        return ConflictVersions(
+            entitySet: request.detail.bound?.set ?? request.entitySet,
+            key: request.kind == .call ? conflict.theirs?.key ?? request.key : request.key,
+            kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs, known: known)
+    }
+
+    /// Merges the versions of a stream, each of which is one value. Its base version is known as long as its bytes are in the store.
+    private func merge(streamOf request: QueuedRequest, _ conflict: Conflict) async throws -> ConflictMerge {
+        let shape = request.changes.shape
+        let name = request.detail.property ?? "$value"
+        guard let theirs = conflict.theirs else { return .conflict([name]) }
+        if try await taken(streamOf: request) != nil {
+            return VersionMerge.whole(isMine: true, isBase: false, name: name, shape: shape)
+        }
+        let base = try await read { database in
+            let known = try StreamTable.downloaded(request.streamOwner, in: database)
+            return known?.etag == request.etag ? known : nil
+        }
+        guard request.etag(in: theirs) != nil, let base else { return .conflict([name]) }
+        let isBase = try await response(toReadingStreamOf: request, ifSameAs: base) != nil
+        return VersionMerge.whole(isMine: false, isBase: isBase, name: name, shape: shape)
+    }
+
+    /// Resolves a conflict.
+    ///
+    /// - Parameter wasSent: whether the request may have acted when it was sent before.
+    func resolve(
+        conflict: Conflict, _ request: QueuedRequest, wasSent: Bool, _ way: Way
+    ) async throws -> Result {
+        let settlement: Settlement
+        do {
+            settlement = try await settle(conflict, request)
+        } catch {
+            try await putBack([request], wasSent: wasSent)
+            throw error
+        }
+        switch settlement {
+        case .conflict(let paths):
+            return try await archive(request, conflict, paths)
+        case .yield:
             return .givenUp(
                 try await write { database in
                     try outcomes.givenUp(in: database) {
                         try outcomes.yield(request, to: conflict.theirs, in: database)
                     }
                 })
-        case .mine, .merged:
-            guard let theirs = conflict.theirs else {
-                return try await archive(
-                    request, .refused, conflict.error, message: "The entity was deleted by somebody else.",
-                    conflict: conflict.kind)
+        case .agreed:
+            if request.kind == .stream {
+                guard let taken = try await taken(streamOf: request) else {
+                    return try await archive(request, conflict, [])
+                }
+                return try await accept(request, taken)
             }
-            guard way.rebases < Self.maxRebases else {
-                return try await archive(
-                    request, .refused, conflict.error, message: conflict.error.message, theirs: theirs,
-                    conflict: conflict.kind)
+            let theirs = conflict.theirs
+            try await write {
+                try outcomes.accept(
+                    request, theirs: theirs, etag: theirs?.control.etag, isOvertaken: true, in: $0)
             }
-            var changes = request.changes
-            if case .merged(let merged) = decision { changes = merged }
-            let rebased = changes
-            try await write { try outcomes.rebase(request, changes: rebased, onto: theirs, in: $0) }
+            return .accepted
+        case .resend(let changes, let mergesOthers):
+            guard let theirs = conflict.theirs, way.rebases < Self.maxRebases else {
+                return try await archive(request, conflict, [])
+            }
+            try await write {
+                try outcomes.rebase(request, changes: changes, onto: theirs, mergesOthers: mergesOthers, in: $0)
+            }
             guard let again = try await database.read({ try outcomes.queue.request(request.id, in: $0) }) else {
                 // Undone meanwhile.
                 return .postponed
@@ -65,6 +150,22 @@ extension Uploader {
             next.rebases += 1
             return try await send(again, next)
         }
+    }
+
+    /// Puts a conflict into the error archive.
+    ///
+    /// - Parameter paths: the paths that both sides changed.
+    private func archive(_ request: QueuedRequest, _ conflict: Conflict, _ paths: [String]) async throws -> Result {
+        var error = conflict.error
+        if error.target == nil { error.target = paths.first }
+        let message =
+            switch conflict.kind {
+            case .deleted: "The entity was deleted by somebody else."
+            case .changed where paths.isEmpty: "The entity was changed by somebody else."
+            case .changed: "The entity was changed by somebody else: \(paths.joined(separator: ", "))."
+            }
+        return try await archive(
+            request, .refused, error, message: message, theirs: conflict.theirs, conflict: conflict.kind)
     }
 
     /// What was found where the service was asked before a change is sent.

@@ -24,6 +24,8 @@ struct Uploader: Sendable {
         var readsAgain = false
         /// Whether the requests of a change set have their `Content-ID` among their own fields.
         var namesContentInOperation = false
+        /// The conflict policies of single entity sets.
+        var conflictPolicies: [String: ConflictPolicy] = [:]
     }
 
     init(
@@ -65,6 +67,8 @@ struct Uploader: Sendable {
             guard let first = unit.first else { break }
             try Task.checkCancellation()
             try await requireRecognisedRepeats()
+            let done = report.accepted.count + report.failed.count + report.givenUp.count
+            progress.step(.processingRequests, [String(done + 1), String(total)])
             let result: Result
             do {
                 result = unit.count == 1 ? try await send(first) : try await send(changeSet: unit)
@@ -167,7 +171,9 @@ struct Uploader: Sendable {
             if wasSent, isRepeatable != true, let settled = try await settle(request) { return settled }
             if !wasSent || isRepeatable != true {
                 let comparison = try await comparison(before: request)
-                if let conflict = comparison.conflict { return try await resolve(conflict: conflict, request, way) }
+                if let conflict = comparison.conflict {
+                    return try await resolve(conflict: conflict, request, wasSent: wasSent, way)
+                }
                 seen = comparison.seen
             }
         } catch {
@@ -364,7 +370,7 @@ struct Uploader: Sendable {
     ///   - seen: the entity as the service had it before.
     ///   - sets: entity sets of which it has taken whole entities, and no changes of single properties before.
     ///   - wasIdentified: whether the request had an identification by which a repeat is recognised.
-    private func accept(
+    func accept(
         _ request: QueuedRequest, _ response: ODataResponse, seen: Entity? = nil, learning sets: Set<String> = [],
         isRepeat: Bool = false, wasIdentified: Bool = false
     ) async throws -> Result {
@@ -545,7 +551,7 @@ struct Uploader: Sendable {
             return .accepted
         case 404 where request.kind == .update, 410 where request.kind == .update:
             try await noteRefusal(of: [request], wasSent: wasSent)
-            return try await resolve(conflict: Conflict(theirs: nil, error: error), request, way)
+            return try await resolve(conflict: Conflict(theirs: nil, error: error), request, wasSent: wasSent, way)
         case 409 where error.code == Self.repeatInDoubt:
             // Our own server, when it died at the wrong moment and others changed the rows since.
             return try await archive(request, .inDoubt, error, message: error.message)
@@ -586,7 +592,7 @@ struct Uploader: Sendable {
                 }
                 return .accepted
             }
-            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, way)
+            return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, wasSent: wasSent, way)
         default:
             return try await archive(request, .refused, error, message: error.message)
         }

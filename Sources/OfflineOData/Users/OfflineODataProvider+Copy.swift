@@ -28,6 +28,14 @@ extension OfflineODataProvider {
     /// - Throws: `EncryptedDatabaseError` (`alreadyExists` and others) and `DatabaseError`; nothing is left behind then.
     public func copy(to path: String, key: KeySource, values: CopiedValues = .masked) async throws {
         try EncryptedDatabase.create(at: path, key: key)
+        // A synchronisation that is under way tells its own steps.
+        let isAlone = progressChannel.state == .open
+        if isAlone {
+            progressChannel.begin(.copy)
+            progressChannel.enter(.sendingStore)
+            progressChannel.step(.sendingEntityStoreDatabase)
+        }
+        defer { if isAlone { progressChannel.enter(.open) } }
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in

@@ -32,6 +32,10 @@ extension OfflineODataProvider {
     /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
     /// download fills them for the new user. What was removed is overwritten in the file.
     ///
+    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that these queries
+    /// bring and nothing else, and the next download brings only what changed. What another query brought of them goes, and so do
+    /// changes that were discarded.
+    ///
     /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
     /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
     /// ``purgeClientOnlyData()``.
@@ -57,7 +61,7 @@ extension OfflineODataProvider {
         if case .upload(let remote) = pending { try await uploadAll(of: previous, to: remote) }
         let discards = if case .discard = pending { true } else { false }
         let environment = options.environment
-        try await database.write { [queue, model] database in
+        try await database.write { [self] database in
             // Counted in the transaction that removes: an edit cannot slip in between.
             let waiting = try queue.requests(in: database).count
             guard waiting == 0 || discards else {
@@ -67,7 +71,12 @@ extension OfflineODataProvider {
             guard own == 0 || discards else {
                 throw UserSwitchError.localEntitiesRemain(previousUser: previous, count: own)
             }
-            try ServiceData.remove(in: database)
+            if try QueryTable.all(in: database).contains(where: { $0.isShared && $0.isLoaded }) {
+                if waiting > 0 { try takeBackAll(in: database) }
+                try PrivateData(mapping: mapping, indexes: propertyIndexes).remove(in: database)
+            } else {
+                try ServiceData.remove(in: database)
+            }
             try Settings.set(Self.userSetting, user, in: database)
             try Settings.set(Self.logSetting, "yes", in: database)
             try Events.add("user", "the store was given to another user", environment, in: database)
@@ -75,6 +84,20 @@ extension OfflineODataProvider {
         sessionParameters.withLock { $0 = [:] }
         await emptyLog()
         return true
+    }
+
+    /// Takes all changes back, also those of which nobody knows whether they have acted: what the service has made of them comes
+    /// with the next download, which compares everything.
+    private func takeBackAll(in database: Database) throws {
+        var sets: Set<String> = []
+        for request in try queue.requests(in: database) where request.state == .sending || request.state == .inDoubt {
+            if let set = request.touchedRow?.set { sets.insert(set) }
+            try queue.markPending(request.id, forgetsIdentification: true, in: database)
+        }
+        try undoAll(in: database)
+        for query in try QueryTable.all(in: database) where !sets.isDisjoint(with: query.sets(in: mapping)) {
+            try QueryTable.requireComparison(of: query, in: database)
+        }
     }
 
     /// Empties the log where it still has the pages of what was removed as they were. Where somebody reads from it for longer
@@ -89,6 +112,9 @@ extension OfflineODataProvider {
 
     private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
         var reason = "some were refused or are in doubt"
+        let former = progressChannel.state
+        progressChannel.begin(.upload(folds: false))
+        defer { progressChannel.enter(former) }
         do {
             _ = try await upload(to: RefusingProvider(base: options.assumingOffset(of: remote)), UploadOptions())
         } catch {
@@ -105,7 +131,7 @@ extension OfflineODataProvider {
 /// Everything in a store that came from the service, or is about it, besides its metadata.
 enum ServiceData {
     /// What belongs to the store and not to a user.
-    private static let kept: Set = ["outpost_setting", "outpost_query"]
+    static let kept: Set = ["outpost_setting", "outpost_query"]
 
     /// Empties all tables but those, and marks every defining query as not loaded.
     ///
@@ -119,14 +145,18 @@ enum ServiceData {
         }
         // The words of what is gone are still in the pages of search indexes.
         for table in tables where table.isVirtual { try table.removeWords(in: database) }
-        // What personalised the previous user's queries.
-        try database.execute(
-            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
+        try removeParameters(in: database)
         try database.execute(
             sql: """
                 UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL, last_download = NULL;
                 INSERT INTO \(OfflineLayout.hiddenOwnerTable)(id) SELECT id FROM outpost_query;
                 """)
+    }
+
+    /// Removes the values that personalised the previous user's queries.
+    static func removeParameters(in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
     }
 }
 

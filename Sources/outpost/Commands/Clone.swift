@@ -48,6 +48,12 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     @Flag(help: "Load the streams of the entities too, such as pictures.")
     var streams = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A part whose rows are the same for every user: they stay when another user takes the clone over; may be "
+                + "repeated.", valueName: "name"))
+    var shared: [String] = []
+
     @OptionGroup var parameters: ParameterOptions
 
     @OptionGroup var amount: DownloadOptions
@@ -84,13 +90,20 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             let name = query.prefix { $0 != "=" }
             guard names.insert(name).inserted else { throw ValidationError("Two parts are named '\(name)'.") }
         }
+        if !queries.isEmpty, let unknown = shared.first(where: { !names.contains($0[...]) }) {
+            throw ValidationError("--shared \(unknown): no part has that name.")
+        }
     }
 
     var cloneDirectory: String? { directory ?? defaultDirectory }
 
     func run() async throws {
         let target = directory ?? defaultDirectory
-        let defining = try queries.map { try Self.definingQuery($0, group: group, streams: streams) }
+        let defining = try queries.map { text in
+            let name = String(text.prefix { $0 != "=" })
+            return try Self.definingQuery(
+                text, group: group, streams: streams, isShared: shared.contains(name))
+        }
         let values = try parameters.values
         if !dryRun { try CloneFile.requireNone(in: target) }
         let connector = try service.connector(amount)
@@ -100,6 +113,11 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
             }
             if !json { Self.sayWhatIsLeftOut(survey) }
+            if let unknown = shared.first(where: { name in !survey.parts.contains { $0.query.name == name } }) {
+                throw Failure(
+                    message: "--shared \(unknown): the service has no entity set of that name.",
+                    advice: "See what it has with: outpost clone \(url.shellQuoted) --dry-run", status: .misused)
+            }
             if dryRun {
                 show(survey)
             } else {
@@ -124,7 +142,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         return host
     }
 
-    static func definingQuery(_ text: String, group: String?, streams: Bool) throws -> DefiningQuery {
+    static func definingQuery(
+        _ text: String, group: String?, streams: Bool, isShared: Bool = false
+    ) throws -> DefiningQuery {
         guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
             !text[..<mark].contains(where: { "?$(/".contains($0) })
         else {
@@ -133,7 +153,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 advice: "For example: 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
         }
         return try DefiningQuery(
-            String(text[..<mark]), String(text[text.index(after: mark)...]), group: group, retrievesStreams: streams)
+            String(text[..<mark]), String(text[text.index(after: mark)...]), group: group, retrievesStreams: streams,
+            isShared: isShared)
     }
 
     private func show(_ survey: ServiceSurvey) {
@@ -260,8 +281,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
 
     /// A query of every entity set has no group and no streams unless they are asked for.
     private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
-        guard queries.isEmpty, group != nil || streams else { return query }
-        return try DefiningQuery(query.name, query.text, group: group, retrievesStreams: streams)
+        guard queries.isEmpty, group != nil || streams || !shared.isEmpty else { return query }
+        return try DefiningQuery(
+            query.name, query.text, group: group, retrievesStreams: streams, isShared: shared.contains(query.name))
     }
 
     private struct Report: Encodable {

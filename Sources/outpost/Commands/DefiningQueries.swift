@@ -19,11 +19,13 @@ struct AddQuery: AsyncParsableCommand, StoreCommand {
     @Argument(help: ArgumentHelp("The part, with its name.", valueName: "name=query")) var query: String
     @Option(help: "The group that it is pulled with.") var group: String?
     @Flag(help: "Load the streams of its entities too, such as pictures.") var streams = false
+    @Flag(help: "Its rows are the same for every user: keep them when another user takes the clone over.")
+    var shared = false
     @OptionGroup var parameters: ParameterOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let query = try Clone.definingQuery(query, group: group, streams: streams)
+        let query = try Clone.definingQuery(query, group: group, streams: streams, isShared: shared)
         let provider = try await store.open()
         do {
             try await provider.setParameters(try parameters.values)
@@ -49,12 +51,14 @@ struct AddQuery: AsyncParsableCommand, StoreCommand {
         var query: String
         var group: String?
         var streams: Bool
+        var isShared: Bool
 
         init(_ query: DefiningQuery) {
             name = query.name
             self.query = query.text
             group = query.group
             streams = query.retrievesStreams
+            isShared = query.isShared
         }
     }
 }

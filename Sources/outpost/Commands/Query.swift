@@ -34,9 +34,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
     var explain = false
 
     func run() async throws {
-        let url = try ODataURL(parsing: query)
+        let written = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
+            let url = try await provider.queryLanguage.address(of: written) ?? written
             try provider.check(url, written: query)
             if explain {
                 try await printExplanation(provider, url)

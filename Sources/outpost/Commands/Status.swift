@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var table = Table(["Query", "Rows", "Last download"])
         for query in status.queries {
             table.add([
-                query.name, Terminal.number(query.rows),
+                query.isShared ? "\(query.name) (shared)" : query.name, Terminal.number(query.rows),
                 query.isLoaded ? query.lastDownload ?? "" : "incomplete; go on with pull",
             ])
         }
@@ -57,6 +57,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             var query: String
             var rows: Int
             var isLoaded: Bool
+            var isShared: Bool
             var lastDownload: String?
         }
 
@@ -73,7 +74,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             service = status.serviceRoot
             queries = status.queries.map {
                 Query(
-                    name: $0.name, query: $0.text, rows: $0.rows, isLoaded: $0.isLoaded,
+                    name: $0.name, query: $0.text, rows: $0.rows, isLoaded: $0.isLoaded, isShared: $0.isShared,
                     lastDownload: $0.lastDownload)
             }
             pending = status.pending.map(RequestLine.init)

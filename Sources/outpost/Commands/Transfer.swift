@@ -20,7 +20,8 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
             EXAMPLE
               outpost push shop
-              outpost push shop --conflicts mine
+              outpost push shop --on-conflict merge
+              outpost push shop --on-conflict theirs --on-conflict Visits=mine
               outpost push shop --only visits
               outpost push shop --correlate Visits=Number
               outpost push restored-shop --from-copy
@@ -47,6 +48,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         do {
             let (report, archived) = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
+                try sending.apply(to: store)
                 try await Self.require(names, in: store)
                 var chosen = chosen
                 chosen.fromCopy = try await sending.sendsHeldQueue(of: store)
@@ -193,6 +195,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
             // One after the other: what was refused must be told even when the download fails.
             let downloaded = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
+                try sending.apply(to: store)
                 try await store.setParameters(values)
                 var options = options
                 options.fromCopy = try await sending.sendsHeldQueue(of: store)

@@ -4,7 +4,7 @@ import Synchronization
 /// What a push did.
 struct PushReport: Encodable {
     var accepted: [RequestLine]
-    /// What '--conflicts theirs' gave up.
+    /// The changes that '--on-conflict theirs' gave up.
     var givenUp: [RequestLine]
     var failed: [RequestLine]
     var waiting: [RequestLine]

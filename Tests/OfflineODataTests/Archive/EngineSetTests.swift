@@ -167,6 +167,53 @@ struct EngineSetTests {
         #expect(try await get("/RequestQueue(\(id + 1))/AffectedEntity").0 == 404)
     }
 
+    @Test("AffectedEntity and RequestEntity take options, and paths lead through them, from the library and over HTTP")
+    func through() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.update("Products(1)", ["Stock": 4711])
+        try await store.update("Customers('C0002')", ["City": "Mine"])
+        let handler = try ODataHandler(provider: store, serviceRoot: "/")
+        let ids = try await store.rows("RequestQueue?$orderby=RequestID").map { try number($0["RequestID"]) }
+        let (product, customer) = (ids[0], ids[1])
+        let answers = [
+            ("RequestQueue?$expand=AffectedEntity($select=Stock)", ["4711"], ["\"City\""]),
+            ("RequestQueue?$expand=AffectedEntity($expand=Category)", ["\"Category\":{"], []),
+            ("RequestQueue?$expand=*", ["AffectedEntity", "RequestEntity", "DependentRequests", "4711"], []),
+            ("RequestQueue?$select=Entity&$expand=RequestEntity($select=City)", ["Mine"], ["4711"]),
+            ("RequestQueue?$filter=AffectedEntity/Stock eq 4711", ["Products(1)"], ["Customers"]),
+            (
+                "RequestQueue?$filter=RequestEntity/City eq 'Mine'&$expand=AffectedEntity", ["Customers('C0002')"],
+                ["4711"]
+            ),
+            ("RequestQueue?$orderby=AffectedEntity/City&$select=Entity", ["C0002"], []),
+            ("RequestQueue(\(product))/AffectedEntity", ["4711", "Name"], []),
+            ("RequestQueue(\(product))/AffectedEntity?$select=Stock", ["4711"], ["Name"]),
+            ("RequestQueue(\(product))/AffectedEntity/Stock", ["4711"], []),
+            ("RequestQueue(\(product))/AffectedEntity/Stock/$value", ["4711"], ["{"]),
+            ("RequestQueue(\(product))/AffectedEntity/Category", ["CategoryID"], ["4711"]),
+            ("RequestQueue(\(product))/AffectedEntity/Category/Name", ["value"], []),
+            ("RequestQueue(\(customer))/RequestEntity", ["Mine"], ["CompanyName"]),
+            ("RequestQueue(\(customer))/RequestEntity/City", ["Mine"], []),
+            ("RequestQueue(\(customer))/RequestEntity/City/$value", ["Mine"], ["{"]),
+        ]
+        for (path, texts, others) in answers {
+            let message = HTTPRequest(
+                method: .get, scheme: "http", authority: "shop.test",
+                path: "/" + (try ODataURL(parsing: path)).urlEncoded())
+            let (response, body) = await handler.handle(message, ByteStream([]))
+            let text = String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self)
+            #expect(response.status.code == 200, "\(path): \(text)")
+            for part in texts { #expect(text.contains(part), "\(path): \(text)") }
+            for part in others { #expect(!text.contains(part), "\(path): \(text)") }
+            _ = try await store.execute(ODataRequest(.read, try ODataURL(parsing: path)))
+        }
+        for path in ["RequestQueue(4711)/AffectedEntity/City", "RequestQueue(\(product))/AffectedEntity/None"] {
+            let message = HTTPRequest(method: .get, scheme: "http", authority: "shop.test", path: "/" + path)
+            #expect(await handler.handle(message, ByteStream([])).0.status.code == 404, "\(path)")
+        }
+    }
+
     @Test("AffectedEntity is what another entity contains too, by its path and at whatever depth")
     func contained() async throws {
         let depot = try await Depot()

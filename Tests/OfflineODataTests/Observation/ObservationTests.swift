@@ -36,6 +36,71 @@ struct ObservationTests {
         #expect(next.first { $0["CustomerID"] == "C0001" }?["CompanyName"] == "Renamed", "the only difference")
     }
 
+    /// Counts the statements that read a table.
+    private func tracing(_ table: String, _ reads: LockedNames) -> OfflineODataProvider.Options {
+        var options = OfflineODataProvider.Options()
+        options.trace = .statements { statement in
+            if statement.hasPrefix("SELECT"), statement.contains("\"\(table)\"") { reads.append(statement) }
+        }
+        return options
+    }
+
+    @Test(
+        "is read again only after changes that can concern it",
+        arguments: ["Customers?$filter=Country eq 'Norway'", "Customers('C0001')", "Customers?$expand=Orders"])
+    func concerned(text: String) async throws {
+        let shop = try await Shop()
+        let reads = LockedNames()
+        let store = try await shop.store(options: tracing("Customers", reads))
+        try await store.download()
+        var results = store.observe(try ODataURL(parsing: text)).makeAsyncIterator()
+        _ = try await results.next()
+        let next = Task { [results] in
+            var results = results
+            return try await results.next()
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        let before = reads.names.count
+        for stock in 1...5 { try await store.update("Products(1)", ["Stock": .integer(Int64(4000 + stock))]) }
+        try await store.upload()
+        try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 2")
+        try await store.download(["Products"])
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(reads.names.count == before, "\(reads.names.dropFirst(before))")
+        try await store.update("Customers('C0001')", ["CompanyName": "Renamed"])
+        #expect(try await next.value?.contains { $0["CompanyName"] == "Renamed" } == true)
+    }
+
+    @Test(
+        "is read again after changes of what it leads to",
+        arguments: ["Orders?$filter=Customer/Country eq 'Chile'", "Orders(1001)?$expand=Customer,Order_Lines"])
+    func related(text: String) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        let order = try #require(try await store.rows("Orders(1001)").first)
+        let customer = try #require(order["CustomerID"]?.lexicalText)
+        var results = store.observe(try ODataURL(parsing: text)).makeAsyncIterator()
+        _ = try await results.next()
+        try await store.update("Customers('\(customer)')", ["Country": "Chile"])
+        let second = try #require(try await results.next())
+        #expect(second.contains { $0["OrderID"] == 1001 })
+        try await shop.sql("UPDATE Customers SET Country = 'Peru' WHERE CustomerID = '\(customer)'")
+        try await store.undoAll()
+        try await store.download()
+        let third = try #require(try await results.next())
+        #expect(third != second)
+    }
+
+    @Test("is read again when a query whose rows were not seen yet is complete")
+    func loaded() async throws {
+        let shop = try await Shop()
+        let store = try await shop.store([DefiningQuery(entitySet: "Products")])
+        var results = store.observe(try ODataURL(parsing: "Products?$top=3")).makeAsyncIterator()
+        #expect(try await results.next()?.isEmpty == true)
+        try await store.download()
+        #expect(try await results.next()?.count == 3)
+    }
+
     @Test("misses nothing that happens between two elements, and gives it as one")
     func coalesced() async throws {
         let shop = try await Shop()

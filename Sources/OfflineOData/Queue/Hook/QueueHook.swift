@@ -421,7 +421,7 @@ extension Shape {
 extension ODataValue {
     /// Whether a service that gives one of two values back may have been sent the other: the same instant may come with
     /// another offset, and of a complex value some properties may not be loaded.
-    fileprivate func isSame(as other: ODataValue) -> Bool {
+    func isSame(as other: ODataValue) -> Bool {
         switch (self, other) {
         case (.dateTimeOffset(let a), .dateTimeOffset(let b)):
             a.seconds == b.seconds && a.picoseconds == b.picoseconds

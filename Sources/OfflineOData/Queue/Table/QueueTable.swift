@@ -188,6 +188,17 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
+    /// Sets the ETag of the changes and calls that wait for an entity and were made of a version which has another ETag now.
+    func advanceETag(from old: String, to new: String, of row: RowReference, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE outpost_queue SET etag = :new WHERE etag = :old AND state = 'pending' AND (
+                    (entity_set = :set AND row_id = :row AND kind IN ('update', 'delete'))
+                    OR (entity_set = '' AND row_id = 0 AND kind = 'call' AND json_extract(detail, '$.bound.set') = :set
+                        AND json_extract(detail, '$.bound.row') = :row))
+                """, arguments: ["new": new, "old": old, "set": row.set, "row": row.rowID])
+    }
+
     /// Sets the ETag of what the service was found to have before a request that has none of its own is sent.
     func setFoundETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(

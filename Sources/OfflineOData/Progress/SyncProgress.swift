@@ -63,12 +63,99 @@ final class ProgressChannel: Sendable {
         var failure: (@Sendable (QueuedRequest) -> Void)?
         var earlyEnd: (@Sendable (UploadReport) -> Void)?
         var successor: (@Sendable (OfflineODataProvider) -> Void)?
+        var report: (@Sendable (StoreReport) -> Void)?
+    }
+
+    /// The operation that is under way, and what the store is doing.
+    private struct Work {
+        var state = StoreState.opening
+        var operation = 0
+        var kinds: [OperationStep.Kind] = []
     }
 
     private let handlers = LockedState(Handlers())
     private let meter: TransferMeter?
+    private let observer: (@Sendable (StoreReport) -> Void)?
+    private let environment: Environment
+    private let work = LockedState(Work())
 
-    init(meter: TransferMeter? = nil) { self.meter = meter }
+    init(_ options: OfflineODataProvider.Options) {
+        meter = options.meter
+        observer = options.observer
+        environment = options.environment
+    }
+
+    // MARK: Steps and states
+
+    /// What the store is doing.
+    var state: StoreState { work.withLock { $0.state } }
+
+    /// The store is doing something else.
+    func enter(_ state: StoreState) {
+        let isNew = work.withLock { work in
+            defer { work.state = state }
+            return work.state != state
+        }
+        if isNew { tell(.state(state)) }
+    }
+
+    /// An operation begins.
+    func begin(_ operation: StoreOperation) {
+        work.withLock { work in
+            work.operation += 1
+            work.kinds = operation.kinds
+        }
+    }
+
+    /// A step begins; nothing is told of one that the operation does not have.
+    func step(_ kind: OperationStep.Kind, _ parameters: [String] = []) {
+        let work = work.withLock { $0 }
+        guard let index = work.kinds.firstIndex(of: kind) else { return }
+        tell(
+            .step(
+                OperationStep(
+                    operation: work.operation, kind: kind, number: index + 1, total: work.kinds.count,
+                    parameters: parameters, at: environment.instant.description)))
+    }
+
+    /// Tells whoever listens.
+    func tell(_ report: StoreReport) {
+        observer?(report)
+        handlers.withLock { $0.report }?(report)
+        for listener in reportListeners.withLock({ Array($0.values) }) { listener.yield(report) }
+    }
+
+    private let reportListeners = LockedState<[Int: AsyncStream<StoreReport>.Continuation]>([:])
+
+    /// A new stream of what is told from now on; only the newest is kept for a slow listener.
+    func reports() -> AsyncStream<StoreReport> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
+            let id = reportListeners.withLock { listeners in
+                let id = (listeners.keys.max() ?? 0) + 1
+                listeners[id] = continuation
+                return id
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.reportListeners.withLock { listeners in _ = listeners.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    /// The steps that a count of rows or requests is about.
+    private func tellSteps(of progress: SyncProgress) {
+        switch progress.phase {
+        case .downloading where progress.done > 0:
+            step(.receivingDataFromServer, meter.map { [String($0.received)] } ?? [])
+        case .applying where progress.done == 0:
+            step(.analyzingReceivedData)
+            step(.reapplyingChanges)
+        case .uploading where progress.done == 0: step(.uploadPreprocessing)
+        case .uploading: step(.sendingDataToServer, meter.map { [String($0.sent)] } ?? [])
+        case .downloading, .applying, .loadingMetadata, .loadingStreams, .finished: break
+        }
+    }
+
+    // MARK: Counts
 
     /// Who is called besides.
     ///
@@ -76,10 +163,12 @@ final class ProgressChannel: Sendable {
     func setHandlers(
         progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void,
         earlyEnd: @escaping @Sendable (UploadReport) -> Void,
-        successor: @escaping @Sendable (OfflineODataProvider) -> Void
+        successor: @escaping @Sendable (OfflineODataProvider) -> Void,
+        report: @escaping @Sendable (StoreReport) -> Void
     ) {
         handlers.withLock {
-            $0 = Handlers(progress: progress, failure: failure, earlyEnd: earlyEnd, successor: successor)
+            $0 = Handlers(
+                progress: progress, failure: failure, earlyEnd: earlyEnd, successor: successor, report: report)
         }
     }
 
@@ -111,6 +200,7 @@ final class ProgressChannel: Sendable {
     func report(_ progress: SyncProgress) {
         var progress = progress
         progress.bytes = meter?.total
+        tellSteps(of: progress)
         handlers.withLock { $0.progress }?(progress)
         for listener in listeners.withLock({ Array($0.values) }) { listener.yield(progress) }
     }
@@ -121,5 +211,10 @@ final class ProgressChannel: Sendable {
             return Array(listeners.values)
         }
         for listener in all { listener.finish() }
+        let others = reportListeners.withLock { listeners in
+            defer { listeners = [:] }
+            return Array(listeners.values)
+        }
+        for listener in others { listener.finish() }
     }
 }

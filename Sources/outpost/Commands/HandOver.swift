@@ -1,0 +1,77 @@
+import ArgumentParser
+import ODataClient
+import OfflineOData
+
+/// `outpost hand-over`.
+struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hand-over",
+        abstract: "Give a clone on a shared device to another user.",
+        discussion: """
+            Everything that the service gave to the previous user is removed, but for the rows of queries that were \
+            marked with --shared. The next pull brings the rest for the new user, with his credentials.
+
+            Changes of the previous user that wait are not lost unasked: the clone stays his, unless --pending push \
+            sends them first, with his credentials (--user, --token-file), or --pending discard gives them up.
+
+            EXAMPLE
+              outpost hand-over shop ada
+              outpost hand-over shop ben --pending push --user ada
+            """)
+
+    /// What happens to changes of the previous user that wait.
+    enum Pending: String, ExpressibleByArgument, CaseIterable {
+        case refuse, push, discard
+    }
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: ArgumentHelp("The new user.", valueName: "name")) var newUser: String
+    @Option(
+        help: ArgumentHelp(
+            "The changes that wait: 'refuse' leaves the clone with its user, 'push' sends them first, 'discard' gives them up."
+        ))
+    var pending = Pending.refuse
+    @OptionGroup var service: ServiceOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let connected = try await store.open(service)
+        let (name, choice, connector) = (newUser, pending, connected.connector)
+        let (previous, isNew, status) = try await connected.run { store in
+            let changes: PendingChanges =
+                switch choice {
+                case .refuse: .refuse
+                case .discard: .discard
+                case .push:
+                    .upload(through: try connector.client(root: store.serviceRoot, model: store.serviceModel))
+                }
+            let previous = try await store.currentUser()
+            let isNew = try await store.switchUser(to: name, pending: changes)
+            return (previous, isNew, try await store.status())
+        }
+        let kept = status.queries.filter(\.isShared)
+        if json {
+            print(
+                JSONText(
+                    Report(
+                        user: name, previousUser: previous, isChanged: isNew,
+                        keptRows: kept.reduce(0) { $0 + $1.rows })
+                ).text)
+            return
+        }
+        guard isNew else {
+            print("\(store.directory) is the clone of \(name).")
+            return
+        }
+        print("\(store.directory) is the clone of \(name) now.")
+        for query in kept { print("Kept \(Terminal.plural(query.rows, "row")) of \(query.name).") }
+        print(Terminal.dim("Bring the rest with: outpost pull \(store.directory.shellQuoted)"))
+    }
+
+    private struct Report: Encodable {
+        var user: String
+        var previousUser: String?
+        var isChanged: Bool
+        var keptRows: Int
+    }
+}
