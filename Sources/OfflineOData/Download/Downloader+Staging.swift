@@ -281,7 +281,7 @@ extension Downloader {
                 var reached = step.noRows
                 var counts = try step.apply(&reached, in: database)
                 counts += try step.sweep(&reached, in: database)
-                try step.finish(deltaLink: deltaLink, at: time, in: database)
+                try step.finish(reached, deltaLink: deltaLink, at: time, in: database)
                 return counts
             }
             progress.report(SyncProgress(phase: .applying, query: query.name, done: staged, total: staged))
@@ -317,7 +317,8 @@ extension Downloader {
             isSwept = done.1.isSwept
             reached = done.1
         }
-        try await database.write { try step.finish(deltaLink: deltaLink, at: time, in: $0) }
+        let all = reached
+        try await database.write { try step.finish(all, deltaLink: deltaLink, at: time, in: $0) }
         return counts
     }
 }
