@@ -8,8 +8,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         commandName: "explain",
         abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
         discussion: """
-            Without a query: each defining query with how it is downloaded, and what became of its $expand. With a \
-            query: the query as understood, the SQL, and SQLite's plan.
+            Without a query: each defining query with how it is downloaded, and what became of its $expand, then the \
+            parts of the service that the clone does not hold, with the queries that would bring them. With a query: the query as understood, the SQL, and SQLite's plan.
 
             EXAMPLE
               outpost explain shop
@@ -41,13 +41,19 @@ struct Explain: AsyncParsableCommand, StoreCommand {
                     : explanation.text)
             return
         }
-        let lines = try await store.reading { try await $0.explainDownloads() }.map {
+        let (downloads, missing) = try await store.reading {
+            (try await $0.explainDownloads(), try await $0.missingParts())
+        }
+        let lines = downloads.map {
             Line(
                 name: $0.name, query: $0.query, download: $0.method, leftOut: $0.leftOut.isEmpty ? nil : $0.leftOut,
                 expands: $0.parts)
         }
         if json {
-            print(JSONText(lines).text)
+            let rest = missing.map {
+                Line(name: $0.name, query: $0.query ?? "", download: "not in the clone", leftOut: nil, expands: [])
+            }
+            print(JSONText(lines + rest).text)
             return
         }
         for line in lines {
@@ -58,5 +64,6 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             }
             for part in line.expands { print("    \(part)") }
         }
+        for line in MissingParts.lines(missing, title: "Not in the clone") { print(line) }
     }
 }
