@@ -235,7 +235,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             } else {
                 print(
                     "Cloned \(Terminal.plural(survey.rows(of: report), "row")) of "
-                        + "\(Terminal.plural(survey.sets.count, "entity set")) "
+                        + "\(Terminal.plural(queries.isEmpty ? survey.sets.count : report.queries.count, "entity set")) "
                         + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
                 for line in UnreadableReport.lines(report.unreadable, of: target) { print(line) }
                 print(Terminal.dim(newKey.said))

@@ -104,7 +104,7 @@ struct LenientDownloadTests {
         #expect(survey.withoutKey == ["Loose"])
         let store = try await service.clone()
         #expect(try await store.rows("Items").count == 1)
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose")) }
+        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose?$top=1")) }
     }
 
     @Test("The next link of an expanded collection has no dot segments when it is followed")
