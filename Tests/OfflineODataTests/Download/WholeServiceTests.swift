@@ -58,6 +58,7 @@ struct WholeServiceTests {
     @Test("a page made offline below an album survives the push and the pull")
     func page() async throws {
         let studio = try await Studio()
+        try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
         let client = try studio.client()
         let survey = try await ServiceSurvey.take(of: client)
         #expect(!survey.missing.map(\.needsStreams).contains(false), "\(survey.missing)")

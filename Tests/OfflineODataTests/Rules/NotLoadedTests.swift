@@ -198,6 +198,7 @@ struct NotLoadedTests {
     @Test("everything is listed that the store does not hold")
     func listed() async throws {
         let studio = try await Studio()
+        try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
         let store = try await studio.clone([
             try DefiningQuery("a", "Albums?$expand=Tags,Pages"), try DefiningQuery("t", "Tags"),
         ])
