@@ -59,6 +59,7 @@ public final class OfflineODataProvider: ODataProvider {
     private let unpaged: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
+    let heldData: HeldDataCache
     let streams: StreamTable
     /// The names of all stream properties of the model.
     let streamProperties: Set<String>
@@ -104,6 +105,9 @@ public final class OfflineODataProvider: ODataProvider {
         storeOptions.pageSizeLimit = Int(Int32.max)
         storeOptions.functions = functions
         storeOptions.now = { [environment = options.environment] in environment.instant }
+        let heldData = HeldDataCache(mapping: mapping)
+        storeOptions.loadedData = { try heldData.current(in: $0) }
+        self.heldData = heldData
         var rules = WriteRules()
         rules.updatesRelated = true
         // One that changes nothing may be asked for (ChangeOptions).
@@ -153,6 +157,9 @@ public final class OfflineODataProvider: ODataProvider {
             ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
+        for (index, query) in wanted.enumerated() {
+            try DefiningQueryCheck.requireKeyOrAlone(query, sets[index], sets[..<index], model)
+        }
         func requireNone() throws(OfflineError) {
             guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
                 throw .storeExists(path: directory)
@@ -376,8 +383,27 @@ public final class OfflineODataProvider: ODataProvider {
         do {
             return try await local.execute(request)
         } catch let error as ODataError where error.status == 404 {
-            guard let redirected = try await followingAlias(request) else { throw error }
+            guard let redirected = try await followingAlias(request) else {
+                try await requireLoaded(request)
+                throw error
+            }
             return try await local.execute(redirected)
+        }
+    }
+
+    /// Refuses a change of something that may be there, in a part of the service that the store does not hold.
+    ///
+    /// - Throws: `ODataError` (`ODataError.isNotLoaded`).
+    private func requireLoaded(_ request: ODataRequest) async throws {
+        guard request.method != .read, request.link == nil else { return }
+        var url = request.url
+        url.options = QueryOptions()
+        do {
+            _ = try await local.execute(ODataRequest(.read, url))
+        } catch let error as ODataError where error.isNotLoaded {
+            throw error
+        } catch {
+            // It says less than the refusal of the change.
         }
     }
 

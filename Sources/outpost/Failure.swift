@@ -353,7 +353,14 @@ struct Failure: Error {
     }
 
     private static func advice(for error: ODataError, of subject: CommandSubject) -> TerminalText? {
-        switch error.status {
+        if error.isNotLoaded {
+            // The query may come from a service, which is a stranger.
+            return error.definingQuery.map { query in
+                let name = MissingParts.queryName(for: error.target ?? "NAME")
+                return "Bring it: outpost add-query DIR \("\(name)=\(query)".shellQuoted), then: outpost pull DIR"
+            }
+        }
+        return switch error.status {
         case 401: subject.signingIn
         case 502 where error.code == "EndlessAnswer":
             "If the service really has so much, say how many rows a query may have: --max-rows N. "

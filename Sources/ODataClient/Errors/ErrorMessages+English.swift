@@ -40,6 +40,8 @@ private let ownWords: [String: String] = [
     "service.too-many-requests": "The service gets too many requests.",
     "service.internal": "The service failed: {message}",
     "service.not-implemented": "The service cannot do that: {message}",
+    "service.not-loaded": "{target} is not on this device, or not for these entities.",
+    "service.not-loaded.recovery": "Download it by a defining query: {query}",
     "service.bad-gateway": "What the service depends on did not answer.",
     "service.unavailable": "The service is not available at the moment.",
     "service.gateway-timeout": "What the service depends on did not answer in time.",

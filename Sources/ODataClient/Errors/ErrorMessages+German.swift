@@ -38,6 +38,8 @@ let german: [String: String] = [
     "service.too-many-requests": "Der Dienst bekommt zu viele Anfragen.",
     "service.internal": "Der Dienst ist gescheitert: {message}",
     "service.not-implemented": "Der Dienst kann das nicht: {message}",
+    "service.not-loaded": "{target} ist nicht auf diesem Gerät, oder nicht zu diesen Entitäten.",
+    "service.not-loaded.recovery": "Laden Sie es mit einer definierenden Abfrage: {query}",
     "service.bad-gateway": "Wovon der Dienst abhängt, hat nicht geantwortet.",
     "service.unavailable": "Der Dienst ist gerade nicht erreichbar.",
     "service.gateway-timeout": "Wovon der Dienst abhängt, hat nicht rechtzeitig geantwortet.",

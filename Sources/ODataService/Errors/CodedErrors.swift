@@ -5,6 +5,7 @@ extension ODataError: CodedError {
     /// By status: `service.not-found` and the like.
     public var errorCode: ErrorCode {
         if status == 412, repeatabilityResult == .rejected { return .repeatExpired }
+        if isNotLoaded { return ErrorCode(rawValue: "service.not-loaded") }
         let name =
             switch status {
             case 400: "bad-request"
@@ -38,7 +39,7 @@ extension ODataError: CodedError {
     public var errorArguments: [String: String] {
         [
             "status": String(status), "code": code, "message": message, "target": target ?? "",
-            "request": requestID ?? "", "seconds": retryAfter.map { String($0) } ?? "",
+            "request": requestID ?? "", "seconds": retryAfter.map { String($0) } ?? "", "query": definingQuery ?? "-",
         ]
     }
 

@@ -36,6 +36,8 @@ struct TableLayout {
             set: set, shape: shape, table: table, rowID: OfflineLayout.rowIDColumn, properties: properties,
             derivedProperties: derivedProperties, discriminator: hasDerivedTypes ? OfflineLayout.typeColumn : nil,
             etag: .column(OfflineLayout.etagColumn),
+            // Nothing tells the entities of a set without a key apart, so that no change could be sent.
+            isReadOnly: role == .set && shape.key.isEmpty,
             visibility: .init(
                 ownerColumn: OfflineLayout.ownerColumn, hiddenTable: OfflineLayout.hiddenOwnerTable),
             dynamicProperties: isOpen ? OfflineLayout.dynamicColumn : nil,

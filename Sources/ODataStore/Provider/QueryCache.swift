@@ -24,8 +24,8 @@ final class QueryCache: Sendable {
         private let text: String?
         /// The cache, which holds this entry.
         private weak let cache: QueryCache?
-        /// The compiled query, with and without rows that are hidden.
-        private let compiled = Mutex<[Bool: CompiledQuery]>([:])
+        /// The compiled query, by what it depends on besides.
+        private let compiled = Mutex<[Conditions: CompiledQuery]>([:])
 
         init(_ url: BoundURL, shape: QueryShape?, text: String?, in cache: QueryCache) {
             self.url = url
@@ -42,21 +42,44 @@ final class QueryCache: Sendable {
         /// whose statements are for this caller alone.
         func find(_ options: SQLCompiler.Options, _ model: EntityDataModel) -> CompiledQuery? {
             guard options.rowFilter == nil else { return nil }
-            if let own = compiled.withLock({ $0[options.hasHiddenOwners] }) { return own }
+            let conditions = Conditions(options)
+            if let own = compiled.withLock({ $0[conditions] }) { return own }
             guard let shape, let query = url.query,
-                let made = cache?.statement(of: shape, options.hasHiddenOwners)?.query(for: query, shape, model)
+                let made = cache?.statement(of: shape, conditions)?.query(for: query, shape, model)
             else { return nil }
-            compiled.withLock { $0[options.hasHiddenOwners] = made }
+            keep(made, under: conditions)
             return made
         }
 
         /// Keeps a compiled query that depends on nothing else.
         func keep(_ query: CompiledQuery, _ options: SQLCompiler.Options) {
             guard options.rowFilter == nil else { return }
-            compiled.withLock { $0[options.hasHiddenOwners] = query }
+            let conditions = Conditions(options)
+            keep(query, under: conditions)
             if let shape, let bound = url.query {
-                cache?.keep(Statement(query, of: bound, shape.parameters), of: shape, options.hasHiddenOwners)
+                cache?.keep(Statement(query, of: bound, shape.parameters), of: shape, conditions)
             }
+        }
+
+        /// Keeps a compiled query, in the place of those that were compiled when the store held other parts.
+        private func keep(_ query: CompiledQuery, under conditions: Conditions) {
+            compiled.withLock { compiled in
+                compiled = compiled.filter { $0.key.loadedData == conditions.loadedData }
+                compiled[conditions] = query
+            }
+        }
+    }
+
+    /// What a statement depends on besides the query.
+    fileprivate struct Conditions: Hashable {
+        /// Whether rows are hidden.
+        var hasHiddenOwners: Bool
+        /// The version of ``SQLCompiler/Options/loadedData``.
+        var loadedData: Int?
+
+        init(_ options: SQLCompiler.Options) {
+            hasHiddenOwners = options.hasHiddenOwners
+            loadedData = options.loadedData?.version
         }
     }
 
@@ -89,7 +112,7 @@ final class QueryCache: Sendable {
 
     private struct StatementKey: Hashable {
         var shape: QueryShape
-        var hasHiddenOwners: Bool
+        var conditions: Conditions
     }
 
     private let requests = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
@@ -105,12 +128,12 @@ final class QueryCache: Sendable {
         return made
     }
 
-    private func statement(of shape: QueryShape, _ hasHiddenOwners: Bool) -> Statement? {
-        statements.withLock { $0.find(StatementKey(shape: shape, hasHiddenOwners: hasHiddenOwners)) }
+    private func statement(of shape: QueryShape, _ conditions: Conditions) -> Statement? {
+        statements.withLock { $0.find(StatementKey(shape: shape, conditions: conditions)) }
     }
 
-    private func keep(_ statement: Statement, of shape: QueryShape, _ hasHiddenOwners: Bool) {
-        statements.withLock { $0.keep(statement, for: StatementKey(shape: shape, hasHiddenOwners: hasHiddenOwners)) }
+    private func keep(_ statement: Statement, of shape: QueryShape, _ conditions: Conditions) {
+        statements.withLock { $0.keep(statement, for: StatementKey(shape: shape, conditions: conditions)) }
     }
 }
 

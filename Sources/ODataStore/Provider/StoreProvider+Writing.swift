@@ -55,9 +55,11 @@ extension StoreProvider {
             query = bound.query ?? StoreReader.query(shape, set)
         default: throw ODataError.notImplemented("This resource within a transaction")
         }
-        let options = SQLCompiler.Options(
+        var options = SQLCompiler.Options(
             now: self.options.now(), hasHiddenOwners: try reader.configuration.hasHiddenOwners(database))
+        options.loadedData = try reader.configuration.loadedData(database)
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: bound.resource.steps)
+        try compiled.requirements.check(in: database)
         return try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
     }
 

@@ -33,6 +33,8 @@ public final class StoreProvider: ODataProvider {
         public var valueSizeLimit = 64 << 20
         /// What `now()` gives; the system's clock by default.
         public var now: @Sendable () -> ODataDateTimeOffset = { .current }
+        /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
+        public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
         /// What answers actions and functions, by their qualified names.
         public var operations: [QualifiedName: OperationHandler] = [:]
 
@@ -84,18 +86,18 @@ public final class StoreProvider: ODataProvider {
         writer = RowWriter(mapping: mapping, hook: hook, rules: rules)
         binder = Binder(model: mapping.model, functions: options.functions)
         let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
-        reader = StoreReader(
-            mapping: mapping,
-            configuration: StoreReader.Configuration(
-                maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedPageSizeLimit,
-                limits: options.limits, now: options.now,
-                hasHiddenOwners: { database in
-                    // Nearly always empty: then no query needs to look at it.
-                    try hiddenTables.contains { table in
-                        try Bool.fetchOne(
-                            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
-                    }
-                }))
+        var configuration = StoreReader.Configuration(
+            maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedPageSizeLimit,
+            limits: options.limits, now: options.now,
+            hasHiddenOwners: { database in
+                // Nearly always empty: then no query needs to look at it.
+                try hiddenTables.contains { table in
+                    try Bool.fetchOne(
+                        database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
+                }
+            })
+        configuration.loadedData = options.loadedData
+        reader = StoreReader(mapping: mapping, configuration: configuration)
     }
 
     /// Makes a provider of parts that are shared with others.

@@ -107,6 +107,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
         var counts: [StoredValues: Int64] = [:]
         for start in stride(from: 0, to: distinct.count, by: ExpandStatement.maxParents) {
             let chunk = Array(distinct[start..<min(start + ExpandStatement.maxParents, distinct.count)])
+            try statement.requirements(chunk.map(\.values)).check(in: database)
             if expand.form == .count || expand.query.count {
                 try count(statement, chunk, &counts)
             }

@@ -30,7 +30,7 @@ extension StoreReader {
             return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first
         }
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
-        let (value, type) = try Self.follow(resource.steps[first...], in: entity, mapping.model)
+        let (value, type) = try Self.follow(resource.steps[first...], in: entity, of: segments, mapping.model)
         if value.isNull { return ODataResponse(status: 204, etag: entity.control.etag) }
         guard isRaw else {
             var response = ODataResponse(
@@ -93,9 +93,16 @@ extension StoreReader {
         return nil
     }
 
+    private static func singleton(of segments: [BoundSegment]) -> String? {
+        guard segments.count == 1, case .singleton(let singleton, _)? = segments.first else { return nil }
+        return singleton.name
+    }
+
     /// Follows property segments from an entity into complex values.
+    ///
+    /// - Parameter path: the way to the entity.
     private static func follow(
-        _ segments: ArraySlice<BoundSegment>, in entity: Entity, _ model: EntityDataModel
+        _ segments: ArraySlice<BoundSegment>, in entity: Entity, of path: [BoundSegment], _ model: EntityDataModel
     ) throws -> (ODataValue, TypeReference) {
         var current = ODataValue.complex(entity)
         var type = TypeReference.entity(entity.shape.name)
@@ -105,10 +112,9 @@ extension StoreReader {
                 guard case .complex(let owner) = current else { return (.null, property.type) }
                 guard let value = owner[property.name] else {
                     // Not loaded is not null (rule 12).
-                    throw ODataError(
-                        status: 404, code: "NotLoaded",
-                        message: EntityError.notLoaded(property: property.name, type: owner.shape.name).description,
-                        target: property.name)
+                    let set = set(of: path)?.name ?? singleton(of: path)
+                    let query = segments.first?.propertyName.flatMap { first in set.map { "\($0)?$select=\(first)" } }
+                    throw ODataError.notLoaded("\(set.map { "\($0)/" } ?? "")\(property.name)", definingQuery: query)
                 }
                 current = value
                 type = property.type
@@ -148,5 +154,11 @@ extension StoreReader {
             guard let text = value.lexicalText else { throw ODataError.notImplemented("$value of \(type)") }
             return .raw(ByteStream(Array(text.utf8)), contentType: "text/plain")
         }
+    }
+}
+
+extension BoundSegment {
+    fileprivate var propertyName: String? {
+        if case .property(let property, _, _) = self { property.name } else { nil }
     }
 }

@@ -24,6 +24,8 @@ public struct StoreReader: Sendable {
         public var limits: RequestBudget.Limits
         /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
         public var hasHiddenOwners: @Sendable (Database) throws -> Bool
+        /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
+        public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
         /// The rows of a set that exist for the caller; all where it is `nil`.
         var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
@@ -141,6 +143,7 @@ public struct StoreReader: Sendable {
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
         var options = restricting(
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
+        options.loadedData = try configuration.loadedData(database)
         if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
         try checkParents(segments, options, database)
         var compiled = try compile(query, segments, options, cache)
@@ -150,6 +153,7 @@ public struct StoreReader: Sendable {
                 compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
             }
         }
+        try compiled.requirements.check(in: database)
         return (compiled, options)
     }
 
@@ -160,7 +164,7 @@ public struct StoreReader: Sendable {
         if let compiled = cache?.find(options, mapping.model) { return compiled }
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(
             query, at: segments, literals: cache?.shape?.parameters ?? [])
-        if !compiled.usesNow, !compiled.usesSearch { cache?.keep(compiled, options) }
+        if !compiled.usesNow, !compiled.usesSearch, compiled.requirements.isEmpty { cache?.keep(compiled, options) }
         return compiled
     }
 
@@ -200,6 +204,7 @@ public struct StoreReader: Sendable {
         guard let link = chain.links.last, link.isSingle else { return }
         let compiler = ExpressionCompiler(mapping: mapping, options: options)
         let (scope, conditions) = try chain.source(compiler)
+        try compiler.requirements.check(in: database)
         let exists: SQLFragment =
             "SELECT 1 FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions)) LIMIT 1"
         let found = try Int.fetchOne(

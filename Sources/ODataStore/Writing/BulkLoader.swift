@@ -71,15 +71,13 @@ public final class BulkLoader {
     ///
     /// - Parameters:
     ///   - table: the table of an entity set, singleton, or contained collection, out of a ``StorageMapping``;
-    ///     it must have row ids and, where its rows may be several, a key, as those of an ``OfflineLayout`` have.
+    ///     it must have row ids, as those of an ``OfflineLayout`` have. Each entity loaded into a set without a key is a new
+    ///     row.
     ///   - database: a connection inside a transaction.
     /// - Throws: ``StoreError/database(code:message:)`` when the table cannot be loaded; errors of SQLite.
     public init(table storage: TableStorage, in database: Database) throws {
-        // What an entity contains once needs no key (OData CSDL 4.01, 6.5).
-        guard let model = storage.model, let rowID = storage.rowID,
-            !storage.shape.key.isEmpty || storage.set.contains("/") || model.singleton(storage.set) != nil
-        else {
-            throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids and a key")
+        guard let model = storage.model, let rowID = storage.rowID else {
+            throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids")
         }
         plan = WritePlan(storage: storage, model: model)
         self.database = database
@@ -88,8 +86,14 @@ public final class BulkLoader {
         values = [ODataValue?](repeating: nil, count: plan.slots.count)
         pattern = [Bool](repeating: false, count: plan.slots.count)
         let condition =
-            isSingleton
-            ? "\(quoted(rowID)) = 1" : plan.keyCondition(hasParent: isContained, includesHidden: true)
+            if isSingleton {
+                "\(quoted(rowID)) = 1"
+            } else if storage.shape.key.isEmpty, !isContained {
+                // No entity is found again.
+                "0"
+            } else {
+                plan.keyCondition(hasParent: isContained, includesHidden: true)
+            }
         selectsByKey = LazyStatement("\(plan.selection) WHERE \(condition)", in: database)
         let table = quoted(storage.table)
         findsByKey = LazyStatement("SELECT \(quoted(rowID)) FROM \(table) WHERE \(condition)", in: database)
@@ -145,7 +149,7 @@ public final class BulkLoader {
 
     /// Whether an entity has a value for each part of the key that its row is found by.
     public func hasKey(_ entity: Entity) -> Bool {
-        isSingleton || isContained || entity.key != nil
+        isSingleton || isContained || plan.storage.shape.key.isEmpty || entity.key != nil
     }
 
     /// Has properties of a row not loaded any more.

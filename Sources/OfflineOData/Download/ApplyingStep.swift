@@ -8,6 +8,8 @@ struct ApplyingStep: Sendable {
     /// The rows of other sets that the query has brought, which decides what is let go of at the end.
     struct Reached: Sendable {
         var rows: [String: RowSet] = [:]
+        /// The rows for which a relation was noted as brought, by set.
+        fileprivate var noted: [String: RowSet] = [:]
         /// Where letting go goes on, by set.
         fileprivate var cursors: [String: Int64]
         var isSwept: Bool { cursors.isEmpty }
@@ -63,7 +65,8 @@ struct ApplyingStep: Sendable {
         _ reached: inout Reached, limit: Int, in database: Database
     ) throws -> [RowApplier.Counts] {
         var applier = try TreeApplier(
-            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, in: database)
+            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, noted: reached.noted,
+            in: database)
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
         let rows = try Row.fetchCursor(
             database,
@@ -83,6 +86,7 @@ struct ApplyingStep: Sendable {
             try database.execute(
                 sql: "DELETE FROM outpost_staged WHERE query_id = ? AND id <= ?", arguments: [query.id, last])
         }
+        reached.noted = applier.noted
         return applier.counts
     }
 
@@ -96,7 +100,8 @@ struct ApplyingStep: Sendable {
         _ reached: inout Reached, limit: Int, in database: Database
     ) throws -> [RowApplier.Counts] {
         var applier = try TreeApplier(
-            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, in: database)
+            table: table, mapping: mapping, query: query, doubts: doubts, isStrict: isStrict, noted: reached.noted,
+            in: database)
         for (set, start) in reached.cursors {
             guard let other = mapping.tables[set] else { continue }
             var last = start
@@ -113,7 +118,10 @@ struct ApplyingStep: Sendable {
     }
 
     /// Marks the query as loaded: the next download goes on from here.
-    func finish(deltaLink: String?, at time: String, in database: Database) throws {
+    ///
+    /// - Parameter reached: what all steps have brought.
+    func finish(_ reached: Reached, deltaLink: String?, at time: String, in database: Database) throws {
+        if bringsRelations { try ExpandedRows.forget(query.id, but: reached.noted, in: database) }
         guard try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) else { return }
         for set in [table.set] + relatedSets + containedSets {
             guard let table = mapping.tables[set] else { continue }

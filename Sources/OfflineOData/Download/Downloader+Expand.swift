@@ -155,7 +155,7 @@ extension StoredQuery {
         var sets = [entitySet]
         func add(_ items: [ExpandItem], of table: TableStorage, without splits: Set<String>) {
             for item in items {
-                guard let name = item.path.first?.text, !splits.contains(name),
+                guard let name = item.relation, !splits.contains(name),
                     let target = table.navigation[name]?.target
                 else { continue }
                 if !sets.contains(target) { sets.append(target) }

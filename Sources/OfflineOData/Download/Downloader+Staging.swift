@@ -285,7 +285,7 @@ extension Downloader {
                 var reached = step.noRows
                 var counts = try step.apply(&reached, in: database)
                 counts += try step.sweep(&reached, in: database)
-                try step.finish(deltaLink: deltaLink, at: time, in: database)
+                try step.finish(reached, deltaLink: deltaLink, at: time, in: database)
                 return counts
             }
             progress.step(.removingDeletedRelationships)
@@ -323,7 +323,8 @@ extension Downloader {
             isSwept = done.1.isSwept
             reached = done.1
         }
-        try await database.write { try step.finish(deltaLink: deltaLink, at: time, in: $0) }
+        let all = reached
+        try await database.write { try step.finish(all, deltaLink: deltaLink, at: time, in: $0) }
         return counts
     }
 }

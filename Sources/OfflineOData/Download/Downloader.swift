@@ -107,6 +107,9 @@ struct Downloader: Sendable {
         }
         progress.step(.processingDefiningQueries, [query.name, query.keepsLinks ? query.text : query.name])
         progress.report(SyncProgress(phase: .downloading, query: query.name))
+        if mapping.model.entitySet(table.set)?.hasKey(in: mapping.model) == false {
+            return try await copy(query, table)
+        }
         if try columnSet(query, table).options.expand.isEmpty == false {
             return try await whole(query, table)
         }
@@ -447,7 +450,7 @@ struct Downloader: Sendable {
         _ query: StoredQuery, _ table: TableStorage, _ mapping: StorageMapping
     ) throws -> ODataURL {
         var url = try ODataURL(parsing: query.text)
-        url.options.expand.removeAll { item in item.path.first.map { query.splits.contains($0.text) } ?? false }
+        url.options.expand.removeAll { item in item.relation.map { query.splits.contains($0) } ?? false }
         select(in: &url.options, table, mapping)
         return url
     }
@@ -465,7 +468,7 @@ struct Downloader: Sendable {
             }
         }
         for index in options.expand.indices {
-            guard let name = options.expand[index].path.first?.text, let target = table.navigation[name]?.target,
+            guard let name = options.expand[index].relation, let target = table.navigation[name]?.target,
                 let other = mapping.tables[target]
             else { continue }
             select(in: &options.expand[index].options, other, mapping)

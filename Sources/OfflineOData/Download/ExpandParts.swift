@@ -26,8 +26,8 @@ struct ExpandParts {
     {
         guard let table = mapping.tables[entitySet] else { return }
         for item in url.options.expand {
-            guard item.form == .entities, item.path.count == 1, item.options.levels == nil,
-                let navigation = table.shape.navigationProperty(item.path[0].text),
+            guard item.form == .entities, item.options.levels == nil,
+                let navigation = item.navigation(of: table, mapping.model),
                 let storage = table.navigation[navigation.name]
             else {
                 throw OfflineError.invalidDefiningQuery(
@@ -59,9 +59,8 @@ struct ExpandParts {
     ) throws {
         for item in items {
             let options = item.options
-            guard item.form == .entities, item.path.count == 1, options.levels == nil,
-                table.shape.navigationProperty(item.path[0].text) != nil,
-                let storage = table.navigation[item.path[0].text]
+            guard item.form == .entities, options.levels == nil,
+                let storage = item.navigation(of: table, mapping.model).flatMap({ table.navigation[$0.name] })
             else {
                 throw OfflineError.invalidDefiningQuery(
                     name: query,
@@ -82,7 +81,7 @@ struct ExpandParts {
         _ item: ExpandItem, _ navigation: NavigationProperty, _ storage: NavigationStorage, _ url: ODataURL,
         _ table: TableStorage, _ mapping: StorageMapping
     ) -> Split? {
-        guard !navigation.isContainment, case .join(let target, _) = storage,
+        guard !navigation.isContainment, item.path.count == 1, case .join(let target, _) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
             // Of a part of the parents, no condition on the related says which.
             url.options.search == nil, url.options.top == nil, url.options.skip == nil,
@@ -182,5 +181,14 @@ struct ExpandParts {
         case .call, .aggregate: throw NoCondition()
         default: return step
         }
+    }
+}
+
+extension ExpandItem {
+    /// The navigation property of a table's type, or of the derived type that is named before it.
+    fileprivate func navigation(of table: TableStorage, _ model: EntityDataModel) -> NavigationProperty? {
+        guard let relation else { return nil }
+        guard let cast = path.dropLast().last?.text else { return table.shape.navigationProperty(relation) }
+        return QualifiedName(cast).flatMap { model.shape($0) }?.navigationProperty(relation)
     }
 }

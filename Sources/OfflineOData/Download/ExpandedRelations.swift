@@ -34,7 +34,7 @@ struct ExpandedRelations {
         var found: [String: [String: NavigationStorage]] = [:]
         func add(_ items: [ExpandItem], of table: TableStorage) {
             for item in items {
-                guard let name = item.path.first?.text, let storage = table.navigation[name] else { continue }
+                guard let name = item.relation, let storage = table.navigation[name] else { continue }
                 if case .link = storage { found[table.set, default: [:]][name] = storage }
                 if let target = mapping.tables[storage.target] { add(item.options.expand, of: target) }
             }

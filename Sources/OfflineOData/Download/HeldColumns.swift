@@ -69,7 +69,7 @@ extension StoredQuery {
         var found = entitySet == table.set ? PropertySelection(url.options.select) : nil
         func add(_ items: [ExpandItem], of outer: TableStorage) {
             for item in items {
-                guard let name = item.path.first?.text, let target = outer.navigation[name]?.target,
+                guard let name = item.relation, let target = outer.navigation[name]?.target,
                     let other = mapping.tables[target]
                 else { continue }
                 if target == table.set {

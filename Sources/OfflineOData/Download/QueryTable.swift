@@ -130,6 +130,7 @@ enum QueryTable {
 
     /// Removes a query that holds no rows.
     static func remove(_ query: Int64, in database: Database) throws {
+        try ExpandedRows.forget(query, in: database)
         for table in ["outpost_query", OfflineLayout.hiddenOwnerTable] {
             try database.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [query])
         }

@@ -2,6 +2,7 @@ import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
+import ODataStore
 
 /// What a clone of a service would take, before anything is taken.
 public struct ServiceSurvey: Sendable {
@@ -19,12 +20,14 @@ public struct ServiceSurvey: Sendable {
     /// others or with a filter alone (`sap:addressable`, `sap:requires-filter`; Capabilities vocabulary,
     /// `ReadRestrictions`, `FilterRestrictions`).
     public let leftOut: [String]
-    /// The entity sets that are not taken although nobody named a query, since their entities have no key by which a store could
-    /// tell them apart.
+    /// The entity sets that are not taken although nobody named a query: their entities have no key by which a store could
+    /// tell them apart, and the service does not let them be read as a whole.
     public let withoutKey: [String]
     /// The entity sets and singletons that are not taken although nobody named a query, since the metadata do not declare
     /// their types.
     public let withoutType: [String]
+    /// Everything that a store with these queries does not hold of the service, each with the query that would bring it.
+    public let missing: [MissingPart]
 
     /// How many rows there are in all, as far as the service says; `Int.max` where it says more than can be counted.
     public var rows: Int {
@@ -38,7 +41,8 @@ public struct ServiceSurvey: Sendable {
     ///
     /// - Parameters:
     ///   - service: the service.
-    ///   - queries: what would be taken; every entity set when empty.
+    ///   - queries: what would be taken; when empty, every entity set and singleton with what its entities contain, and with
+    ///     references for the relations that no foreign key stands behind, as far as the service answers that.
     ///   - parameters: the values of the queries' parameters by name, as literals of URLs.
     /// - Throws: what reading the metadata throws; ``OfflineError/invalidDefiningQuery(name:reason:)``.
     public static func take(
@@ -46,19 +50,45 @@ public struct ServiceSurvey: Sendable {
     ) async throws -> ServiceSurvey {
         let model = try EngineSet.removing(from: try await service.model)
         let service = RefusingProvider(base: service)
-        let wanted = queries.isEmpty ? DefiningQuery.all(of: model) : queries
+        let mapping = OfflineLayout(model: model).mapping
+        let wanted = try queries.isEmpty ? WholeService(model, mapping: mapping).queries() : queries
         var values: [String: Expression] = [:]
         for (name, text) in parameters { values[name] = try QueryParameters.expression(text, of: name) }
         var parts: [Part] = []
+        var stored: [StoredQuery] = []
         for query in wanted {
+            var query = query
+            if queries.isEmpty {
+                guard let answered = try await ServiceProbe(service: service, model: model).answered(query) else {
+                    continue
+                }
+                query = answered
+            }
             let overSet = try query.overSet(of: model)
-            _ = try DefiningQueryCheck.entitySet(of: overSet, model: model)
-            parts.append(Part(query: query, rows: try await count(overSet, service, values)))
+            let set = try DefiningQueryCheck.entitySet(of: overSet, model: model)
+            // The rows of a set are counted once, and those that belong to them are not known.
+            let isCounted = !queries.isEmpty || overSet.url.options.expand.isEmpty
+            var rows: Int?
+            if model.singleton(set) != nil {
+                rows = 1
+            } else if isCounted {
+                rows = try await count(overSet, service, values)
+            }
+            parts.append(Part(query: query, rows: rows))
+            stored.append(
+                StoredQuery(
+                    id: Int64(stored.count + 1), name: query.name, group: nil, text: overSet.text, entitySet: set,
+                    retrievesStreams: query.retrievesStreams, isLoaded: true))
         }
-        let withoutKey = model.container.entitySets.filter { queries.isEmpty && !$0.hasKey(in: model) }.map(\.name)
+        let taken = Set(stored.map(\.entitySet))
+        let withoutKey = model.container.entitySets.filter {
+            queries.isEmpty && !$0.hasKey(in: model) && !taken.contains($0.name)
+        }.map(\.name)
         let leftOut = model.container.entitySets.filter { queries.isEmpty && !$0.isReadableAsWhole }.map(\.name)
         let withoutType = queries.isEmpty ? model.setsOfUnknownTypes : []
-        return ServiceSurvey(parts: parts, leftOut: leftOut, withoutKey: withoutKey, withoutType: withoutType)
+        return ServiceSurvey(
+            parts: parts, leftOut: leftOut, withoutKey: withoutKey, withoutType: withoutType,
+            missing: HeldData(stored, mapping: mapping, version: 0).missingParts)
     }
 
     /// The number of rows of a query; `nil` when the service does not count.

@@ -14,13 +14,16 @@ struct TreeApplier {
     private let relations: ExpandedRelations
     /// What is expanded of relations in link tables, by entity set.
     private let links: [String: [String: NavigationStorage]]
+    private let expanded: ExpandedRows
+    /// The rows for which a relation was noted as brought, by set.
+    var noted: [String: RowSet]
     private var root: RowApplier
     private var related: [String: RowApplier] = [:]
     private var contained: [String: ContainedRows] = [:]
 
     init(
         table: TableStorage, mapping: StorageMapping, query: StoredQuery, doubts: RelationDoubts, isStrict: Bool,
-        in database: Database
+        noted: [String: RowSet], in database: Database
     ) throws {
         self.table = table
         self.mapping = mapping
@@ -29,6 +32,8 @@ struct TreeApplier {
         expand = try ODataURL(parsing: query.text).options.expand
         relations = ExpandedRelations(query: query.id, doubts: doubts, mapping: mapping, in: database)
         links = try ExpandedRelations.links(of: query, mapping)
+        expanded = try ExpandedRows(of: query, mapping, in: database)
+        self.noted = noted
         root = try RowApplier(table: table, mapping: mapping, query: query.id, isStrict: isStrict, in: database)
         for set in query.sets(in: mapping) where set != table.set {
             guard let other = mapping.tables[set] else { continue }
@@ -78,11 +83,14 @@ struct TreeApplier {
         of entity: Entity, _ rowID: Int64?, _ table: TableStorage, _ items: [ExpandItem],
         _ reached: inout [String: RowSet]
     ) throws {
+        if let rowID, try expanded.note(items.compactMap(\.relation), of: rowID, in: table.set) {
+            noted[table.set, default: RowSet()].insert(rowID)
+        }
         for (name, others) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard case .many(let entities, _, _) = others, let storage = table.navigation[name],
                 let target = mapping.tables[storage.target],
                 // What a service expands unasked is left to those who ask for it: it may be a part.
-                let options = items.first(where: { $0.path.first?.text == name })?.options
+                let options = items.first(where: { $0.relation == name })?.options
             else { continue }
             if storage.target.contains("/") {
                 try contain(entities, in: rowID, target, options.expand, &reached)

@@ -86,7 +86,9 @@ extension OfflineODataProvider {
                     arguments: [table.set])
                 removed += database.changesCount
                 let deleted = "SELECT row_id FROM outpost_before WHERE entity_set = ?1"
-                for name in ["outpost_member", "outpost_uploaded", "outpost_alias", "outpost_upserted"] {
+                for name in [
+                    "outpost_member", "outpost_expanded", "outpost_uploaded", "outpost_alias", "outpost_upserted",
+                ] {
                     try database.execute(
                         sql: """
                             DELETE FROM \(name)

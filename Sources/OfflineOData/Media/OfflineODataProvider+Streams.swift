@@ -104,11 +104,7 @@ extension OfflineODataProvider {
         }
         if isDeleted { return ODataResponse(status: 204) }
         guard let info, info.isComplete else {
-            throw ODataError(
-                status: 404, code: "StreamNotLoaded",
-                message: """
-                    \(url) is not in the store: load it, or let its defining query retrieve streams.
-                    """)
+            throw HeldData.missingStream(url, of: steps)
         }
         return ODataResponse(body: .raw(streams.bytes(of: info), contentType: info.contentType), etag: info.etag)
     }

@@ -176,7 +176,10 @@ struct ModelMigration {
                 arguments: [table.set])
         }
         try database.execute(
-            sql: "UPDATE outpost_before SET owner = 0; DELETE FROM outpost_member; DELETE FROM outpost_uploaded")
+            sql: """
+                UPDATE outpost_before SET owner = 0;
+                DELETE FROM outpost_member; DELETE FROM outpost_expanded; DELETE FROM outpost_uploaded
+                """)
         // Where the changes are taken back, and no download has brought the row by then, it goes.
         for table in new.mapping.tables.values where isOfService(table) {
             try database.execute(

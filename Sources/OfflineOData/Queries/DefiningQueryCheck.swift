@@ -69,6 +69,23 @@ enum DefiningQueryCheck {
             ?? options.expand.lazy.compactMap { wordLikeParameter(in: $0.options) }.first
     }
 
+    /// Checks that no two queries read a set whose entities have no key: nothing would tell their rows apart.
+    ///
+    /// - Parameters:
+    ///   - query: a query that is to be added.
+    ///   - set: the entity set that it reads.
+    ///   - others: the entity sets that the other queries read.
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
+    static func requireKeyOrAlone(
+        _ query: DefiningQuery, _ set: String, _ others: some Sequence<String>, _ model: EntityDataModel
+    ) throws(OfflineError) {
+        guard model.entitySet(set)?.hasKey(in: model) == false, others.contains(set) else { return }
+        throw .invalidDefiningQuery(
+            name: query.name,
+            reason: "another query reads \(set) already, whose entities have no key, by which a store tells them "
+                + "apart.")
+    }
+
     /// The entity set that a query reads.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``; `QueryError` for names that the model
@@ -78,10 +95,12 @@ enum DefiningQueryCheck {
         let name: String
         switch bound.resource.target {
         case .entities(_, let set?) where bound.resource.steps.count == 1:
-            guard set.hasKey(in: model) else {
+            guard set.hasKey(in: model) || query.url.options == QueryOptions() else {
                 throw OfflineError.invalidDefiningQuery(
                     name: query.name,
-                    reason: "the entities of \(set.name) have no key, by which a store tells them apart.")
+                    reason:
+                        "the entities of \(set.name) have no key, by which a store tells them apart: the set can be "
+                        + "kept as a whole only, without options.")
             }
             name = set.name
         case .entity where bound.resource.steps.count == 1:

@@ -27,10 +27,12 @@ extension OfflineODataProvider {
         let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: [query], [set], serviceModel) }
         let environment = options.environment
-        try await database.write { [mapping] database in
+        try await database.write { [mapping, serviceModel] database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {
                 throw OfflineError.queryExists(name: query.name)
             }
+            let others = try QueryTable.all(in: database).map(\.entitySet)
+            try DefiningQueryCheck.requireKeyOrAlone(query, set, others, serviceModel)
             try QueryTable.add(query, entitySet: set, mapping: mapping, in: database)
             try Events.add("query added", query.name, environment, in: database)
         }

@@ -4,7 +4,7 @@ import ODataStore
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 6
+    static let version = 7
 
     /// What makes the tables of a new store.
     static let statements = tables(of: version)
@@ -112,6 +112,16 @@ enum EngineSchema {
                 PRIMARY KEY(entity_set, row_id)
             ) STRICT, WITHOUT ROWID
             """,
+        ],
+        [
+            // The rows for which a query has brought a relation, if it brings other rows of the same set without it.
+            """
+            CREATE TABLE outpost_expanded(
+                entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, relation TEXT NOT NULL, query_id INTEGER NOT NULL,
+                PRIMARY KEY(entity_set, row_id, relation, query_id)
+            ) STRICT, WITHOUT ROWID
+            """,
+            "CREATE INDEX outpost_expanded_query ON outpost_expanded(query_id)",
         ],
     ]
 

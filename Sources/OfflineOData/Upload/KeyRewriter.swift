@@ -153,9 +153,11 @@ struct KeyRewriter {
             try bringBack(rowID, loader, table, in: database)
         }
         try Rows.setOwner(owner, table, rowID: rowID, in: database)
-        try database.execute(
-            sql: "UPDATE OR REPLACE outpost_member SET row_id = ? WHERE entity_set = ? AND row_id = ?",
-            arguments: [rowID, table.set, twin])
+        for name in ["outpost_member", "outpost_expanded"] {
+            try database.execute(
+                sql: "UPDATE OR REPLACE \(name) SET row_id = ? WHERE entity_set = ? AND row_id = ?",
+                arguments: [rowID, table.set, twin])
+        }
         if isDeleted { try delete(rowID, table, in: database) }
         return version
     }

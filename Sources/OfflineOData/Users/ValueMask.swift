@@ -13,6 +13,7 @@ enum ValueMask {
             "retrieves_streams", "parent", "navigation", "is_probed",
         ],
         "outpost_member": ["entity_set", "row_id", "query_id"],
+        "outpost_expanded": ["entity_set", "row_id", "relation", "query_id"],
         "outpost_staged": ["id", "query_id", "kind"],
         "outpost_before": ["entity_set", "row_id", "owner"],
         "outpost_queue": [

@@ -15,7 +15,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         commandName: "clone",
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
-            Without --query every entity set is taken. The store is encrypted with a key that is generated and kept in \
+            Without --query everything is taken that the service lets be read: its entity sets and singletons, what their \
+            entities contain, and the references of relations that no foreign key stands behind. Parts that are left out are \
+            listed with the query that brings them. The store is encrypted with a key that is generated and kept in \
             a file that only you can read (~/.local/share/outpost/keys; 'outpost keys list' shows it), unless \
             --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
 
@@ -118,6 +120,9 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                     message: "--shared \(unknown): the service has no entity set of that name.",
                     advice: "See what it has with: outpost clone \(url.shellQuoted) --dry-run", status: .misused)
             }
+            if !json, dryRun || queries.isEmpty {
+                for line in MissingParts.lines(missing(survey), title: "Left out") { Terminal.error(line) }
+            }
             if dryRun {
                 show(survey)
             } else {
@@ -159,7 +164,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
 
     private func show(_ survey: ServiceSurvey) {
         if json {
-            print(JSONText(Report(survey)).text)
+            print(JSONText(Report(survey, missing: missing(survey))).text)
             return
         }
         Terminal.write(Self.table(survey).rendered())
@@ -191,7 +196,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     /// Shows what will be taken to a person who looks, and asks before very much of it.
     private func announce(_ survey: ServiceSurvey) throws {
         let isLarge =
-            (queries.isEmpty && survey.parts.count > Self.setLimit) || survey.rows > Self.rowLimit
+            (queries.isEmpty && survey.sets.count > Self.setLimit) || survey.rows > Self.rowLimit
         let asks = isLarge && !all
         if asks || Terminal.isInteractive(.error) {
             Terminal.write(Self.table(survey).rendered(for: .error) + Self.sum(survey) + "\n", to: .error)
@@ -199,7 +204,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         guard asks else { return }
         let parts =
             queries.isEmpty
-            ? Terminal.plural(survey.parts.count, "entity set")
+            ? Terminal.plural(survey.sets.count, "entity set")
             : Terminal.plural(survey.parts.count, "query", "queries")
         let size: TerminalText = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
         guard let answer = Terminal.confirm("This takes \(size) from \(url). Go on?") else {
@@ -247,11 +252,14 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             line.finish()
             try store.close()
             if json {
-                print(JSONText(Report(survey, directory: target, report, bytes: connector.received)).text)
+                print(
+                    JSONText(
+                        Report(survey, missing: missing(survey), directory: target, report, bytes: connector.received)
+                    ).text)
             } else {
                 print(
-                    "Cloned \(Terminal.plural(report.received, "row")) of "
-                        + "\(Terminal.plural(report.queries.count, "entity set")) "
+                    "Cloned \(Terminal.plural(survey.rows(of: report), "row")) of "
+                        + "\(Terminal.plural(queries.isEmpty ? survey.sets.count : report.queries.count, "entity set")) "
                         + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
                 for line in UnreadableReport.lines(report.unreadable, of: target) { print(line) }
                 print(Terminal.dim(newKey.said))
@@ -279,6 +287,11 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"
     }
 
+    /// The parts of the service that the clone will not hold; the streams of whole sets are asked for by an option.
+    private func missing(_ survey: ServiceSurvey) -> [MissingPart] {
+        survey.missing.filter { !$0.needsStreams || !streams || !queries.isEmpty }
+    }
+
     /// A query of every entity set has no group and no streams unless they are asked for.
     private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
         guard queries.isEmpty, group != nil || streams || !shared.isEmpty else { return query }
@@ -296,20 +309,40 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         var queries: [Part]
         var rows: Int
         var leftOut: [String]
+        var missing: [MissingParts.Line]
         var bytes: Int64?
 
-        init(_ survey: ServiceSurvey) {
+        init(_ survey: ServiceSurvey, missing: [MissingPart]) {
+            self.missing = missing.map(MissingParts.Line.init)
             queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
             rows = survey.rows
             leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
         }
 
-        init(_ survey: ServiceSurvey, directory: String, _ report: DownloadReport, bytes: Int64) {
+        init(
+            _ survey: ServiceSurvey, missing: [MissingPart], directory: String, _ report: DownloadReport, bytes: Int64
+        ) {
+            self.missing = missing.map(MissingParts.Line.init)
             self.directory = directory
             queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
             rows = report.received
             leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
             self.bytes = bytes
         }
+    }
+}
+
+extension ServiceSurvey {
+    /// The entity sets and singletons that the queries begin with.
+    fileprivate var sets: Set<String> { Set(parts.map(\.query.url.path.description)) }
+
+    /// How many rows a download has brought of these sets. A second query of a set that is taken whole brings what belongs to
+    /// its entities, and the same entities again.
+    fileprivate func rows(of report: DownloadReport) -> Int {
+        let whole = Set(parts.filter { $0.query.url.options == QueryOptions() }.map(\.query.text))
+        let again = Set(
+            parts.filter { $0.query.url.options != QueryOptions() && whole.contains($0.query.url.path.description) }
+                .map(\.query.name))
+        return report.queries.filter { !again.contains($0.name) }.reduce(0) { $0 + $1.received }
     }
 }

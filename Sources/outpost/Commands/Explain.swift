@@ -8,8 +8,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         commandName: "explain",
         abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
         discussion: """
-            Without a query: each defining query with how it is downloaded, and what became of its $expand. With a \
-            query: the query as understood, the SQL, and SQLite's plan.
+            Without a query: each defining query with how it is downloaded, and what became of its $expand, then the \
+            parts of the service that the clone does not hold, with the queries that would bring them. With a query: the query as understood, the SQL, and SQLite's plan.
 
             EXAMPLE
               outpost explain shop
@@ -41,8 +41,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
                     : explanation.text)
             return
         }
-        let (downloads, untyped) = try await store.reading {
-            (try await $0.explainDownloads(), try await $0.setsOfUnknownTypes())
+        let (downloads, untyped, missing) = try await store.reading {
+            (try await $0.explainDownloads(), try await $0.setsOfUnknownTypes(), try await $0.missingParts())
         }
         var lines = downloads.map {
             Line(
@@ -53,7 +53,10 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             Line(name: $0, query: $0, download: "left out, since the metadata do not declare its type", expands: [])
         }
         if json {
-            print(JSONText(lines).text)
+            let rest = missing.map {
+                Line(name: $0.name, query: $0.query ?? "", download: "not in the clone", leftOut: nil, expands: [])
+            }
+            print(JSONText(lines + rest).text)
             return
         }
         for line in lines {
@@ -64,5 +67,6 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             }
             for part in line.expands { print("    \(part)") }
         }
+        for line in MissingParts.lines(missing, title: "Not in the clone") { print(line) }
     }
 }

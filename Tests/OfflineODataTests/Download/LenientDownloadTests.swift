@@ -104,7 +104,7 @@ struct LenientDownloadTests {
         #expect(survey.withoutKey == ["Loose"])
         let store = try await service.clone()
         #expect(try await store.rows("Items").count == 1)
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose")) }
+        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose?$top=1")) }
     }
 
     @Test("A set or singleton whose type the metadata do not declare is named, and the others come")

@@ -76,6 +76,7 @@ extension ExpressionCompiler {
         let alias = newAlias()
         let scope = SQLScope(alias: alias, source: .table(table), from: "\(name: table.table) AS \(name: alias)")
         let visible = try visibility(of: table, alias: alias).map { [$0] } ?? []
+        try requireLoaded(table)
         let all = SQLCollection(
             tables: [scope.from], scope: scope, conditions: visible, shape: shape, isSingle: isSingle)
         return try resolve(path.steps.dropFirst(), path, from: .collection(all))
@@ -237,6 +238,7 @@ extension ExpressionCompiler {
         _ property: NavigationProperty, _ path: [BoundStep], _ outer: SQLScope, _ table: TableStorage
     ) throws -> SQLCollection {
         let (storage, target) = try navigation(property, path, of: table)
+        try requireLoaded(property, path, from: outer, table)
         let alias = newAlias()
         let scope = SQLScope(
             alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)")
@@ -399,6 +401,7 @@ extension ExpressionCompiler {
     ) throws -> SQLScope {
         try scope.join(Self.name(of: path + [.dynamic(property.name)])) {
             let (storage, target) = try navigation(property, path, of: table)
+            try requireLoaded(property, path, from: scope, table)
             let alias = newAlias()
             let joined = SQLScope(
                 alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)",

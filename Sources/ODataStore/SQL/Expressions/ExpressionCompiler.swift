@@ -22,6 +22,10 @@ final class ExpressionCompiler {
     var usesNow = false
     /// Whether there is a search, which a full-text index would serve.
     var usesSearch = false
+    /// What the store must hold for the statement to be run.
+    private(set) var requirements: [LoadingRequirement] = []
+    /// The rows that the request addresses, which the statement selects from, by their ids.
+    var addressed: (alias: String, rows: SQLFragment)?
     /// The common tables of the statement, in the order of their definition.
     private(set) var common: [SQLFragment] = []
 
@@ -58,6 +62,13 @@ final class ExpressionCompiler {
         aliasCount += 1
         // For each table of each statement: an interpolation would ask for more room than it needs.
         return "t" + String(aliasCount - 1)
+    }
+
+    /// Adds a check that runs before the statement.
+    ///
+    /// - Parameter violation: a statement that finds a row if the check fails.
+    func require(_ violation: SQLFragment, _ error: ODataError) {
+        requirements.append(LoadingRequirement(violation: violation, error: error))
     }
 
     /// Defines a common table, which is computed once however often it is read.
@@ -372,7 +383,7 @@ final class ExpressionCompiler {
 
 extension TableStorage {
     /// The columns of the key, in key order; empty where a part of the key has no column.
-    var keyColumns: [ColumnStorage] {
+    package var keyColumns: [ColumnStorage] {
         if let knownKeyColumns { return knownKeyColumns }
         var result: [ColumnStorage] = []
         for part in shape.key {

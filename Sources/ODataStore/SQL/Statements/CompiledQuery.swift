@@ -22,6 +22,8 @@ public struct CompiledQuery: Sendable {
     var usesNow: Bool
     /// Whether there is a search, which a full-text index would serve.
     var usesSearch: Bool
+    /// What the store must hold, to be checked before the statement is run.
+    var requirements: [LoadingRequirement]
     /// The digest that tokens have where the statement does not tell it: that of the query whose kept result this reads,
     /// or of the same query without what is hidden just now.
     var origin: String?

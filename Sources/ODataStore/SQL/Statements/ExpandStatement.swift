@@ -22,6 +22,8 @@ struct ExpandStatement {
     private let columnCount: Int
     /// The number of the parent that a row belongs to.
     private let parent: SQLFragment
+    /// Finds a parent whose relation the store does not hold, and the refusal then; `nil` where it holds those of all.
+    private let violation: (select: SQLFragment, error: ODataError)?
 
     /// Compiles the query of one expanded property of a table's rows.
     ///
@@ -59,6 +61,7 @@ struct ExpandStatement {
             conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
         }
         if let visible = try compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
+        violation = try Self.violation(expand, storage, of: table, compiler)
         var keyCount = 0
         let outermost = compiler.newAlias()
         if expand.refersToOutermost {
@@ -104,6 +107,52 @@ struct ExpandStatement {
         top = size.map { $0 == .max ? $0 : $0 + 1 } ?? expand.query.top
         skip = expand.query.skip ?? 0
         wantedTop = expand.query.top
+    }
+
+    /// The statement that finds a parent whose relation is not held, behind the table of the parents.
+    private static func violation(
+        _ expand: BoundExpand, _ storage: NavigationStorage, of table: TableStorage, _ compiler: ExpressionCompiler
+    ) throws -> (select: SQLFragment, error: ODataError)? {
+        let rows = SQLScope(
+            alias: "rows", source: .table(table), from: "\(name: table.table) AS \(name: "rows")")
+        guard let (unknown, error) = try compiler.unknownRelation(expand.navigation, expand.path, of: table, rows)
+        else {
+            return nil
+        }
+        let columns: [SQLFragment]
+        switch storage {
+        case .join(_, let pairs): columns = pairs.map { .related(rows.sql($0.source), $0.comparison) }
+        case .link: columns = [rows.sql(try compiler.requireRowID(table, expand.navigation))]
+        }
+        var conditions = columns.enumerated().map { index, column -> SQLFragment in
+            "\(column) = \(column: "k\(index)", of: "parents")"
+        }
+        if case .join(let target, let pairs) = storage, !expand.navigation.isCollection,
+            let related = compiler.mapping.tables[target]
+        {
+            // Looked at before the rows with the values, of which there may be many.
+            let same = pairs.enumerated().map { index, pair -> SQLFragment in
+                .areEqual(
+                    "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")", pair.comparison)
+            }
+            conditions.append(
+                """
+                NOT EXISTS (SELECT 1 FROM \(name: related.table) AS "found" WHERE \(SQLFragment.conjunction(same)))
+                """)
+        }
+        conditions.append(unknown)
+        if let visible = try compiler.visibility(of: table, alias: "rows") { conditions.append(visible) }
+        return (
+            "SELECT 1 FROM \"parents\" CROSS JOIN \(rows.fromClause)\(ExpressionCompiler.whereClause(conditions)) LIMIT 1",
+            error
+        )
+    }
+
+    /// What the store must hold to answer for some parents, told by their join values.
+    func requirements(_ parents: [[DatabaseValue]]) -> [LoadingRequirement] {
+        guard let violation else { return compiled.requirements }
+        let select: SQLFragment = "WITH \(parentsTable(parents)) \(violation.select)"
+        return compiled.requirements + [LoadingRequirement(violation: select, error: violation.error)]
     }
 
     /// The statement for some parents, told by their join values.

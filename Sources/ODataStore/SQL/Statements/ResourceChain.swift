@@ -89,6 +89,13 @@ struct ResourceChain {
             conditions.append(try compiler.condition(filter))
         }
         if let visible = try compiler.visibility(of: link.table, alias: alias) { conditions.append(visible) }
+        if position == 0 {
+            if link.isSingle {
+                compiler.requireLoaded(link.table, scope, conditions)
+            } else {
+                try compiler.requireLoaded(link.table)
+            }
+        }
         return (scope, conditions)
     }
 
@@ -100,6 +107,7 @@ struct ResourceChain {
         let before = links[position - 1].table
         let (storage, _) = try compiler.navigation(navigation, of: before)
         let (outer, conditions) = try source(position - 1, compiler)
+        try compiler.requireLoaded(navigation, of: before, outer, conditions)
         let rest = ExpressionCompiler.whereClause(conditions)
         switch storage {
         case .join(_, let pairs) where pairs.contains { $0.comparison != .stored }:

@@ -27,6 +27,9 @@ public struct SQLCompiler: Sendable {
         /// The tables that have a full-text index.
         public var searchIndexes: Set<String>
 
+        /// What the store holds; everything where it is `nil`.
+        public var loadedData: (any LoadedData)?
+
         /// Makes options.
         public init(now: ODataDateTimeOffset, hasHiddenOwners: Bool = false, searchIndexes: Set<String> = []) {
             self.now = now
@@ -39,6 +42,7 @@ public struct SQLCompiler: Sendable {
             var lasting = self
             lasting.hasHiddenOwners = false
             lasting.searchIndexes = []
+            lasting.loadedData = nil
             return lasting
         }
 

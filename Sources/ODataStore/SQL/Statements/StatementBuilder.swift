@@ -71,6 +71,11 @@ final class StatementBuilder {
             return try crossed.build(query)
         }
         let (scope, conditions) = try ResourceChain(segments, mapping: mapping).source(compiler)
+        if options.loadedData != nil, let rowID = scope.table?.rowID {
+            let rows: SQLFragment =
+                "SELECT \(scope.sql(rowID)) FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
+            compiler.addressed = (scope.alias, rows)
+        }
         return try StatementBuilder(compiler: compiler, scope: scope, conditions: conditions).build(query)
     }
 
@@ -101,6 +106,7 @@ final class StatementBuilder {
                 scope.computed[keys[keys.count - 1]] = member.column(column, isNullable: false)
             }
             if let visible = try compiler.visibility(of: table, alias: alias) { builder.conditions.append(visible) }
+            try compiler.requireLoaded(table)
         }
         scope.from = "\(list: tables, by: " CROSS JOIN ")"
         builder.identity = .values(keys)
@@ -214,8 +220,8 @@ final class StatementBuilder {
             plan: plan, top: query.top, skip: query.skip, canResume: !keys.isEmpty,
             isSingleRow: isSingleRow,
             expand: scope.table == nil ? [] : expanded(query),
-            usesNow: compiler.usesNow, usesSearch: compiler.usesSearch, common: compiler.common, columns: select.items,
-            from: scope.fromClause, conditions: conditions, order: all)
+            usesNow: compiler.usesNow, usesSearch: compiler.usesSearch, requirements: compiler.requirements,
+            common: compiler.common, columns: select.items, from: scope.fromClause, conditions: conditions, order: all)
     }
 }
 

@@ -47,6 +47,7 @@ struct HierarchyNodes {
     /// The condition that one node is a parent of another.
     func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
         let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
+        try compiler.requireLoaded(reference.parentNavigation, from: child, table)
         switch storage {
         case .join(_, let pairs):
             return .conjunction(
