@@ -5,9 +5,6 @@ import ODataStore
 
 /// What went wrong with one query and says nothing of the others.
 struct QueryFailure: Error {
-    /// The codes of what is wrong with an answer.
-    static let answerCodes: Set = ["InvalidResponse", "InvalidValue", "EndlessAnswer", "ForeignLink"]
-
     /// What was thrown.
     let error: any Error
     /// The same as the refusal that is told of the query.

@@ -19,5 +19,8 @@ public struct QueryRefusal: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether the service answered, and what is wrong with its answer was found here.
-    public var isOfAnswer: Bool { QueryFailure.answerCodes.contains(error.code) && error.status == 502 }
+    public var isOfAnswer: Bool { Self.answerCodes.contains(error.code) && error.status == 502 }
+
+    /// The codes of what is wrong with an answer.
+    private static let answerCodes: Set = ["InvalidResponse", "InvalidValue", "EndlessAnswer", "ForeignLink"]
 }

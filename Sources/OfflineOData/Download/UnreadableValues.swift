@@ -2,21 +2,6 @@ import GRDB
 import ODataModel
 import ODataStore
 
-/// A value that the service sent and that the store does not hold, since it is no value of its property's type (rule 40): the
-/// property is not loaded, and uploads leave it alone.
-public struct UnreadableProperty: Hashable, Sendable {
-    /// The entity set, or the path of a contained collection.
-    public let entitySet: String
-    /// The entity as a URL below the service root; `nil` for a row without a readable key, which is not stored.
-    public let entity: String?
-    /// The property's name or path; `nil` if the key itself is missing.
-    public let property: String?
-    /// The value as the service wrote it, cut to a readable length.
-    public let text: String
-    /// The reason, in words.
-    public let reason: String
-}
-
 /// The table of the values that the service sent and that could not be read.
 struct UnreadableValues {
     /// The most rows without a readable key that are listed for each query.

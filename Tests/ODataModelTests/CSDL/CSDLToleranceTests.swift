@@ -173,6 +173,19 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.navigationProperty("To")?.partner == "Back")
     }
 
+    @Test("a term that is declared twice is one, also where attributes and elements say the same")
+    func equalTerms() throws {
+        let terms = [
+            "<Annotation Term='A.B'><String>x</String></Annotation>", "<Annotation Term='A.B' String='x'/>",
+            "<Annotation Term='A.B' String='y'/>",
+        ].map { "<Term Name='T' Type='Edm.String'>\($0)</Term>" }
+        let result = try CSDLReader.parse(document(terms.joined()))
+        #expect(result.model.schemas[0].terms.count == 2)
+        #expect(result.warnings.map(\.description).filter { $0.contains("Term T is declared twice") }.count == 1)
+        let written = CSDLWriter.document(result.model, as: .xml(result.model.version))
+        #expect(try CSDLReader.read(xml: written.bytes).schemas == result.model.schemas)
+    }
+
     @Test("a circle of base types is refused with the same words each time")
     func circle() throws {
         let bytes = document("<EntityType Name='A' BaseType='S.B'/>\n<EntityType Name='B' BaseType='S.A'/>")

@@ -43,11 +43,18 @@ extension CSDLBuilder {
         case .singleton:
             if let singleton = try readSingleton(node, group) { container.singletons.append(singleton) }
         case .actionImport, .functionImport, .associationSet:
-            guard !repeats.isRepeated(node, in: document) else { return warnOfRepeat(node) }
             switch document.name(node) {
-            case .actionImport: container.operationImports.append(try readImport(node, .action, .action, group))
+            case .actionImport:
+                let operationImport = try readImport(node, .action, .action, group)
+                guard repeats.imports.insert(operationImport).inserted else { return warnOfRepeat(node) }
+                container.operationImports.append(operationImport)
             case .functionImport where isV4 && document.attributeText(node, .function) != nil:
-                container.operationImports.append(try readImport(node, .function, .function, group))
+                let operationImport = try readImport(node, .function, .function, group)
+                guard repeats.imports.insert(operationImport).inserted else { return warnOfRepeat(node) }
+                container.operationImports.append(operationImport)
+            case .associationSet where repeats.isRepeated(node, in: document),
+                .functionImport where repeats.isRepeated(node, in: document):
+                warnOfRepeat(node)
             case .functionImport:
                 var (operation, operationImport) = try readFunctionImport(node, group)
                 schema.operations.append(operation)

@@ -423,11 +423,15 @@ struct CSDLBuilder {
         // Those that were left out or repeat another one have been warned of.
         case .entityType, .complexType, .enumType, .typeDefinition: break
         case .action where isV4, .function where isV4, .term, .valueTerm:
-            guard !repeats.isRepeated(node, in: document) else { return warnOfRepeat(node) }
             switch document.name(node) {
-            case .action: schema.operations.append(try readOperation(node, .action))
-            case .function: schema.operations.append(try readOperation(node, .function))
-            default: schema.terms.append(try readTerm(node))
+            case .action, .function:
+                let operation = try readOperation(node, document.name(node) == .action ? .action : .function)
+                guard repeats.operations.insert(operation).inserted else { return warnOfRepeat(node) }
+                schema.operations.append(operation)
+            default:
+                let term = try readTerm(node)
+                guard repeats.terms.insert(term).inserted else { return warnOfRepeat(node) }
+                schema.terms.append(term)
             }
         case .function: warn("Function of CSDL 2 and 3 is no part of OData and was left out.", at: node)
         case .entityContainer: try readContainer(node, into: &schema)

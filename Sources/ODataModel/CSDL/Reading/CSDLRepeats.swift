@@ -1,5 +1,10 @@
-/// Finds elements of one parent that stand there twice in the same way, as tools that merge documents write them.
+/// Finds elements of one parent that stand there twice in the same way, as tools that merge documents write them. Operations,
+/// terms and imports may share a name; of them the meaning counts, since attributes and elements can say the same.
 struct CSDLRepeats {
+    /// The operations, terms and imports seen so far.
+    var operations: Set<Operation> = []
+    var terms: Set<Term> = []
+    var imports: Set<OperationImport> = []
     /// The elements seen so far by a hash of all that they hold, so that each is compared with few others.
     private var seen: [Int: [CSDLDocument.Node]] = [:]
 
