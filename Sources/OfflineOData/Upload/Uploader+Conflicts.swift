@@ -157,7 +157,7 @@ extension Uploader {
     /// - Parameter paths: the paths that both sides changed.
     private func archive(_ request: QueuedRequest, _ conflict: Conflict, _ paths: [String]) async throws -> Result {
         var error = conflict.error
-        if error.target == nil { error.target = paths.first }
+        if let path = paths.first { error.target = path }
         let message =
             switch conflict.kind {
             case .deleted: "The entity was deleted by somebody else."
