@@ -580,6 +580,7 @@ extension Uploader {
         var rebased: [Rebase] = []
         // What the merged members make of their rows: those behind them were not made of what others have done there.
         var merged: [RowReference: Entity] = [:]
+        var found: [RowReference: Entity] = [:]
         for request in requests {
             guard let conflict = conflicts[request.id] else {
                 guard request.kind == .update || request.kind == .delete, let row = request.touchedRow,
@@ -589,7 +590,9 @@ extension Uploader {
                 let merge = VersionMerge(base: request.base, mine: isDeletion ? nil : request.changes, theirs: version)
                 guard case .merged(let changes) = merge.result else {
                     if case .conflict = merge.result {
-                        conflicts[request.id] = Conflict(theirs: version, error: .preconditionFailed(request.entitySet))
+                        // The archive tells what the service has, not what the members before this one would have made of it.
+                        conflicts[request.id] = Conflict(
+                            theirs: found[row], error: .preconditionFailed(request.entitySet))
                     }
                     continue
                 }
@@ -607,7 +610,10 @@ extension Uploader {
             case .resend(let changes, let mergesOthers):
                 guard let version = conflict.theirs else { continue }
                 rebased.append(Rebase(request, changes, onto: version, mergesOthers: mergesOthers))
-                if mergesOthers, let row = request.touchedRow { merged[row] = version.overlaid(by: changes) }
+                if mergesOthers, let row = request.touchedRow {
+                    merged[row] = version.overlaid(by: changes)
+                    found[row] = version
+                }
             }
         }
         let settled = rebased.filter { conflicts[$0.request.id] != nil }

@@ -224,6 +224,9 @@ struct ConflictMergeTests {
         #expect(try await store.upload(options: merge).failed.count == 2)
         #expect(try await there(shop)?.hasPrefix("Theirs") == true)
         #expect(try await there(shop)?.hasSuffix("Mine") == false)
+        // What is given up shows what the service has, not what was to be merged with it.
+        try await store.discard()
+        #expect(try await store.rows(customer) == shop.database.rows(customer))
     }
 
     @Test("Each entity set has the policy that the options of the store say, the others that of the upload")
