@@ -83,7 +83,7 @@ final class AddedFields: Sendable {
         guard status >= 400, !Self.unrelated.contains(status), response.headerFields[.retryAfter] == nil else {
             return []
         }
-        // It says what it refuses: that it recognises repeats. Who identified the request knows whether it may be sent again.
+        // The service refuses the identification itself. The sender that gave it decides whether the request is sent again.
         guard response.headerFields[.repeatabilityResult] != RepeatabilityResult.rejected.rawValue else { return [] }
         let kind = Self.kind(message)
         let isKnown = state.withLock { $0.accepted.contains(kind) || $0.futile.contains(kind) }

@@ -12,8 +12,8 @@ public enum RepeatabilityPolicy: Hashable, Sendable {
     /// Where the service says that it recognises repeats: by `Org.OData.Repeatability.V1.Supported` in its metadata,
     /// or by `Repeatability-Result` in an answer.
     case whenSupported
-    /// With every change that does not ask for none. With this the app vouches for the service: a change whose response was
-    /// lost is sent again, unless the service has refused identifications.
+    /// Every change carries an identification, unless its request opts out. The app vouches for the service: a change is sent
+    /// again after a lost response, until the service refuses identifications or a response lacks the result.
     case always
 }
 
@@ -21,7 +21,7 @@ public enum RepeatabilityPolicy: Hashable, Sendable {
 final class RepeatabilityIssuer: Sendable {
     private enum Support: Sendable {
         case unknown, supported, refused
-        /// A response lacked what it must say: something on the way takes the fields out.
+        /// A response lacked its `Repeatability-Result`: a proxy on the way removes the fields.
         case lost
     }
 
@@ -82,7 +82,7 @@ final class RepeatabilityIssuer: Sendable {
     /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
     func takeRefusal() { support.withLock { $0 = .refused } }
 
-    /// Whether a response has confirmed that the service recognises a repeat, so that what was lost on the way can be sent
+    /// Whether a response has confirmed that the service recognises repeats, so that a change with a lost response can be sent
     /// again. The promise of its metadata does not count, since a proxy may take the fields out (rule 39); the word of the app
     /// counts until a response shows that.
     var isConfirmed: Bool {

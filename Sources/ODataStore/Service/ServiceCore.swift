@@ -82,7 +82,7 @@ final class ServiceCore: Sendable {
     var seedingWriter: RowWriter {
         var writer = writer(ServiceHook(core: self, isTrusted: true, isSeeding: true))
         writer.rules.takesComputedValues = true
-        // Who describes a service and its data leaves the precision of durations out and means any.
+        // Authors of seed data leave the precision of durations out and mean any precision.
         writer.check = ValueCheck(model: mapping.model, checks: .all.subtracting(.unstatedPrecision))
         writer.rules.ignoresCapabilities = true
         writer.rules.requiresPrincipals = false
@@ -147,7 +147,7 @@ enum ETagRule: Hashable, Sendable {
 
     private static let term = "Org.OData.Core.V1.OptimisticConcurrency"
 
-    /// The properties whose values an ETag is made of.
+    /// The properties that determine an ETag.
     var properties: [String] {
         switch self {
         case .counter(let name): [name]

@@ -25,7 +25,7 @@ public struct WriteRules: Sendable {
     public var takesComputedValues = false
     /// The properties that only the service changes, by set: an update leaves them alone.
     public var reserved: [String: Set<String>] = [:]
-    /// The properties whose values a set's ETags are made of, by set: an ETag tells these values.
+    /// The properties that determine a set's ETags, by set. A client that names an ETag knows their values.
     public var etagProperties: [String: Set<String>] = [:]
 
     /// Makes rules with the defaults.

@@ -75,15 +75,9 @@ final class Shop: Sendable {
         _ queries: [DefiningQuery] = [], named name: String = "clone",
         options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
-        let service: any ODataProvider
-        var options = options
-        if let remote {
-            service = remote
-        } else {
-            service = try client()
-            // As a response to an earlier change has confirmed.
-            if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
-        }
+        // The client of this service is one to which a response to an earlier change has confirmed repeats.
+        let options = remote == nil ? options.confirmingRepeats : options
+        let service: any ODataProvider = if let remote { remote } else { try client() }
         return try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)
@@ -246,9 +240,12 @@ struct PlainService: ODataProvider {
 
 extension OfflineODataProvider.Options {
     /// Those of a store whose service has confirmed that it recognises repeated requests.
-    static var ofConfirmedRepeats: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.service.supportsRepeatableRequests = true
+    static var ofConfirmedRepeats: OfflineODataProvider.Options { OfflineODataProvider.Options().confirmingRepeats }
+
+    /// The same options for a service that has confirmed that it recognises repeats, unless they already say whether it does.
+    var confirmingRepeats: OfflineODataProvider.Options {
+        var options = self
+        if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
         return options
     }
 }

@@ -89,15 +89,9 @@ final class Studio: Sendable {
         _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init(),
         through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
-        let service: any ODataProvider
-        var options = options
-        if let remote {
-            service = remote
-        } else {
-            service = try client()
-            // As a response to an earlier change has confirmed.
-            if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
-        }
+        // The client of this service is one to which a response to an earlier change has confirmed repeats.
+        let options = remote == nil ? options.confirmingRepeats : options
+        let service: any ODataProvider = if let remote { remote } else { try client() }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: service, queries: queries, options: options)

@@ -31,8 +31,8 @@ public struct ValueValidator: Sendable {
         public static let srid = Checks(rawValue: 32)
         /// Numbers of enumerations are members or combinations of them.
         public static let members = Checks(rawValue: 64)
-        /// Fractional digits of durations whose precision is not stated, which then is 0 (OData CSDL 4.01, 7.2.3). Counts with
-        /// ``precision`` alone.
+        /// Fractional digits of durations without a stated precision, which is 0 then (OData CSDL 4.01, 7.2.3).
+        /// Has an effect only together with ``precision``.
         public static let unstatedPrecision = Checks(rawValue: 128)
         /// Strings match the regular expressions of their properties (`Validation.Pattern`, `sap:validation-regexp`). A
         /// pattern that cannot be matched in time that grows with the text alone, such as one with back references, is
