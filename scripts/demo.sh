@@ -124,6 +124,25 @@ run status shop
 "$outpost" status shop --json | tr -d ' \n' | grep -q '"errors":\[\]' || fail "the error archive is not empty"
 "$outpost" status shop --json | tr -d ' \n' | grep -q '"pending":\[\]' || fail "the queue is not empty"
 
+chapter "Two change the same customer, each another field: merged"
+run update colleague "Customers('C0003')" City=Bergen
+run push colleague
+run update shop "Customers('C0003')" 'CompanyName=Third Water Co'
+run push shop --on-conflict merge
+run query shop "Customers('C0003')"
+curl -sf "$url"'Customers/$count?$filter=CustomerID%20eq%20%27C0003%27%20and%20City%20eq%20%27Bergen%27' | grep -q 1 \
+    || fail "the colleague's city is gone"
+
+chapter "A copy of the clone sends nothing twice"
+run create shop Employees 'Name=Nina Berg' HiredOn=2026-11-21
+printf '%s$ cp -r shop copy%s\n' "$green" "$plain"
+cp -r shop copy
+run push shop
+run push copy
+copies=$(curl -sf "$url"'Employees/$count?$filter=Name%20eq%20%27Nina%20Berg%27')
+[ "$(tr -dc 0-9 <<<"$copies")" = 1 ] || fail "there are $copies employees where one was created"
+echo "The service has one Nina Berg."
+
 chapter "Both sides are equal, row by row"
 run pull shop
 start local.log shop --port 0 --page-size 0 --open

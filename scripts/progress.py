@@ -89,14 +89,16 @@ def build():
 def tests():
     progress = Progress()
     passed = failed = 0
-    is_running = False
+    is_running = is_failure = False
     for line in lines(progress):
+        # The lines behind a failure, which say what was expected and what came.
+        is_failure = line.startswith("✘ Test") and "recorded an issue" in line or is_failure and not line.startswith(tuple("◇✔✘➜"))
         ended = ENDED.match(line)
         if ended:
             passed, failed = passed + (ended[1] == "✔"), failed + (ended[1] == "✘" and " failed after " in line)
             progress.show(f"Testing: {passed} passed, {failed} failed")
         is_running = is_running or line.startswith("◇ Test run started")
-        if (not is_running or line.startswith(("✘", "➜", "✔ Test run"))
+        if (not is_running or is_failure or line.startswith(("✘", "➜", "✔ Test run"))
                 or re.search(r"error:|[Ff]atal|signal", line) and not line.startswith(("◇", "✔", "↳"))):
             progress.print(line)
     progress.clear()

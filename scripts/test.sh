@@ -33,7 +33,7 @@ run() { # run ARGUMENTS…: one process of tests; there are no XCTest tests
     "${tests[@]}" "$@" 2>&1 | sed -u $'s/\e\\[[0-9;]*m//g' | tee -a "$log" | scripts/progress.py tests || status=$?
     if [ $status -ne 0 ]; then
         echo "The tests failed (exit $status). These failed, then the end of $log:" >&2
-        grep -a '^✘' "$log" >&2 || true
+        awk '/^(◇|✔|➜)/ { told = 0 } /^✘/ { told = 12 } told-- > 0' "$log" | cut -c1-600 >&2
         tail -n 20 "$log" | cut -c1-300 >&2
         exit $status
     fi

@@ -398,6 +398,12 @@ public final class OfflineODataProvider: ODataProvider {
         guard request.method != .read, request.link == nil else { return }
         var url = request.url
         url.options = QueryOptions()
+        if case .navigation(let property, _, _)? = (try? Binder(model: model).bind(url))?.resource.steps.last(where: {
+            if case .navigation = $0 { true } else { false }
+        }), url.path.segments.last == .reference, !property.constraints.isEmpty {
+            // The foreign key says what the reference leads to: the entity that has it is all that must be there.
+            url.path.segments.removeLast(2)
+        }
         do {
             _ = try await local.execute(ODataRequest(.read, url))
         } catch let error as ODataError where error.isNotLoaded {

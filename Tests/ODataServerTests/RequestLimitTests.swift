@@ -54,7 +54,7 @@ import Testing
             connection.close()
             let start = ContinuousClock.now
             #expect(try await trace.wait(for: "ended", atMost: .seconds(20)))
-            #expect(ContinuousClock.now - start < .seconds(2), "half a second, and what a busy machine adds")
+            #expect(ContinuousClock.now - start < .seconds(10), "half a second, and what a busy machine adds")
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
         #expect(try await trace.wait(for: "begun", atMost: .seconds(20)))
         let start = ContinuousClock.now
         await server.stop()
-        #expect(ContinuousClock.now - start < .seconds(6), "two seconds, and what a busy machine adds")
+        #expect(ContinuousClock.now - start < .seconds(15), "two seconds, and what a busy machine adds")
         #expect(trace.events == ["begun", "ended"])
         working.close()
         silent.close()

@@ -125,6 +125,14 @@ enum OfflineTasks {
         try await store.download()
     }
 
+    static func missing(_ service: DataService, show: ([Entity]) -> Void) async throws {
+        do {
+            show(try await service.entities(ODataURL(parsing: "Albums?$expand=Pages")))
+        } catch let error as ODataError where error.isNotLoaded {
+            print(error.target ?? "", error.definingQuery ?? "")  // Albums/Pages Albums?$expand=Pages
+        }
+    }
+
     static func observe(_ store: OfflineODataProvider, show: ([Entity]) -> Bool) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$orderby=OrderID")
         for try await orders in store.observe(query) {

@@ -32,10 +32,11 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
         ))
     var pending = Pending.refuse
     @OptionGroup var service: ServiceOptions
+    @OptionGroup var keeping: KeepingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service)
+        let connected = try await store.open(service, keeping)
         let (name, choice, connector) = (newUser, pending, connected.connector)
         let (previous, isNew, status) = try await connected.run { store in
             let changes: PendingChanges =

@@ -46,7 +46,7 @@ struct ContainedOnceTests {
         try await store.download()
         #expect(try await colours(store) == ["blue", nil])
         try await store.removeQuery("albums")
-        #expect(try await store.rows("Albums").isEmpty)
+        #expect(try await store.lacks("Albums"))
     }
 
     @Test("is not changed here, and is told so")

@@ -269,8 +269,13 @@ struct MembershipTests {
             #expect(uploaded.accepted.count == (ending == .beginsAgainBehindChange ? 1 : 0))
         }
         try await store.download()
+        if ending == .isRemoved {
+            #expect(try await store.lacks("Customers"))
+            try await store.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
+            try await store.download()
+        }
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'A0001'").isEmpty)
-        #expect(try await store.rows("Customers").count == (ending == .isRemoved ? 0 : 5))
+        #expect(try await store.rows("Customers").count == 5)
     }
 
     @Test("that was uploaded since a first download was broken off stays when that goes on behind its page")
@@ -343,7 +348,7 @@ struct MembershipTests {
             #expect(try await store.rows("Customers('C0001')").count == 1)
             try await store.removeQuery(query)
         }
-        #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
+        #expect(try await store.lacks("Customers?$filter=CustomerID eq 'C0001'"))
     }
 
     @Test("that was deleted here stays so when it leaves its query and comes back, until that is taken back")

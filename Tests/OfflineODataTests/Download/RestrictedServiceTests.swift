@@ -38,8 +38,8 @@ struct RestrictedServiceTests {
         ])
         let survey = try await ServiceSurvey.take(of: depot.client())
         #expect(survey.leftOut == ["Schedules", "Papers"])
-        #expect(survey.parts.map(\.query.name) == ["Headers", "Items", "Boxes"])
-        #expect(survey.parts.map(\.rows) == [nil, 0, 1])
+        #expect(survey.parts.map(\.query.name) == ["Headers", "Items", "Boxes", "Boxes-related"])
+        #expect(survey.parts.map(\.rows) == [nil, 0, 1, nil])
         let leavesOut = LockedFlag()
         let service = Gateway(
             base: try depot.client(),

@@ -69,7 +69,9 @@ struct MediaCreationTests {
     @Test("that it is linked to, is related to that behind its stream")
     func linked() async throws {
         let studio = try await Studio()
-        let store = try await studio.clone()
+        let store = try await studio.clone([
+            try DefiningQuery("a", "Albums?$expand=Pictures"), DefiningQuery(entitySet: "Pictures"),
+        ])
         _ = try await store.createMedia("Albums(1)/Pictures", "sea")
         #expect(try await store.rows("Albums(1)/Pictures").map { $0["ID"] } == [-1])
         #expect(try await store.stream("Pictures(-1)/$value") == "sea")

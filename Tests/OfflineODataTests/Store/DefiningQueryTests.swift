@@ -74,7 +74,7 @@ struct DefiningQueryTests {
         try await store.sync()
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 77)
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE ProductID = 900") == 0)
-        #expect(try await store.rows("Products").isEmpty)
+        #expect(try await store.lacks("Products"))
         #expect(try await store.status().pending.isEmpty)
     }
 
@@ -100,7 +100,7 @@ struct DefiningQueryTests {
         #expect(try await store.download().updated == 1)
         #expect(try await store.rows("Products(3)").first?["Stock"] == 4711)
         try await store.removeQuery("one")
-        #expect(try await store.rows("Products").isEmpty)
+        #expect(try await store.lacks("Products"))
         await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Name")) }
         await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Category")) }
     }

@@ -141,6 +141,16 @@ final class Shop: Sendable {
 }
 
 extension ODataProvider {
+    /// Whether a query is refused because it reads what no query of the store holds.
+    func lacks(_ query: String) async throws -> Bool {
+        do {
+            _ = try await rows(query)
+            return false
+        } catch let error as ODataError where error.isNotLoaded {
+            return true
+        }
+    }
+
     /// All rows of a query, all pages.
     func rows(_ text: String) async throws -> [Entity] {
         var request = ODataRequest(.read, try ODataURL(parsing: text))
