@@ -188,7 +188,7 @@ private struct Judge {
         if change.isDeletion, history.acts[change.born].map({ $0.count >= times }) ?? false { mayActAgain = true }
         if let since = change.unknownSince, !isProtected(change, since: since) { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
-        if hasVersions, let other = overwritten(by: change) {
+        if hasVersions, !followsOtherState(change), let other = overwritten(by: change) {
             return "\(what) was put over \(other), which its user had not seen"
         }
         if change.isRefused, times > 0 { return "\(what) was refused here and acted" }
@@ -244,6 +244,12 @@ private struct Judge {
             for other in changes.values where other.mark == change.mark { seen.formUnion(versions(seenFor: other)) }
         }
         return acts.found.compactMap(\.self).first { !seen.contains($0) }
+    }
+
+    /// Whether another state of the store may have sent an earlier change of the same entity. The service answers the repeat with
+    /// the entity as it is then: what others made of it in between is no longer told from what the change made.
+    private func followsOtherState(_ change: Ledger.Change) -> Bool {
+        ofEntity(of: change).contains { $0.order < change.order && $0.wasPutBack }
     }
 
     /// The marks of the versions that a change may be put over: what its user saw when it was made, what the same user had

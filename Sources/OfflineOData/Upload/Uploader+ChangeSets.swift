@@ -334,6 +334,9 @@ extension Uploader {
         changeSet requests: [QueuedRequest], _ error: ODataError, _ sending: Sending, _ way: Way
     ) async throws -> Result {
         let (isRepeatable, bindings) = (sending.isRepeatable, sending.bindings)
+        if isRepeatable == nil, error.repeatabilityResult == .accepted {
+            try await write { try ServiceKnowledge.setRepeatable(true, in: $0) }
+        }
         // A refusal of who recognises a repeat is one of the first sending as well.
         var wasSent = sending.wasSent && (isRepeatable != true || error.repeatabilityResult != .accepted)
         if error.repeatabilityResult == .rejected {

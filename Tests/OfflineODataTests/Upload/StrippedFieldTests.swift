@@ -61,6 +61,27 @@ struct StrippedFieldTests {
         try store.close()
     }
 
+    @Test("A refusal confirms it as well, of a single change or of a change set", arguments: [false, true])
+    func confirmedByRefusal(isTogether: Bool) async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone(through: try shop.client())
+        try await store.transaction { changes in
+            if isTogether { try changes.update("Products(1)", ["Stock": 3]) }
+            try changes.update("Products(2)", ["Stock": -1])
+        }
+        #expect(try await store.upload().failed.count == (isTogether ? 2 : 1))
+        try await store.discard()
+        try await order(in: store)
+        await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
+        _ = try? await store.upload()
+        await shop.wire.mend()
+        _ = try await store.upload()
+        #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
+        let status = try await store.status()
+        #expect(status.pending.isEmpty && status.failed.isEmpty)
+        try store.close()
+    }
+
     private func order(in store: OfflineODataProvider) async throws {
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
