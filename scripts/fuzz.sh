@@ -59,7 +59,7 @@ tables) # modules that SwiftPM builds for debugging cannot be mixed with optimis
     level=-Onone
     libraries=(OfflineOData)
     beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles
-        EncryptedSQLite Secrets GRDB "${cryptography[@]}") ;;
+        EncryptedSQLite DataVault Secrets GRDB "${cryptography[@]}") ;;
 esac
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh

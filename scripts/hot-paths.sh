@@ -32,8 +32,8 @@ cp -r Benchmarks/Sources/HotPaths "$build/sources"
     --output "$build/sources" >&2
 compile_library SampleOrders Benchmarks/Sources/SampleOrders
 compile_library HotPaths "$build/sources"
-for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataStore ErrorCodes EncryptedSQLite SafeFiles Secrets CLinux CAESGCM GRDB \
-    Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
+for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataStore DataVault ErrorCodes EncryptedSQLite \
+    SafeFiles Secrets CLinux CAESGCM GRDB Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
     while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
 done
 # shellcheck disable=SC2046 # words are wanted
