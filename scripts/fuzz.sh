@@ -53,6 +53,7 @@ store) # encrypted files: the cryptography is optimised, or little is tried
 queue) # of the engine, the coder alone: it needs nothing of the rest
     libraries=(ErrorCodes ODataModel ODataQuery ODataService)
     support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift
+        Sources/OfflineOData/Incarnation/QueueHold.swift
         Sources/OfflineOData/Download/{QueryRefusal,DownloadReport,UnreadableProperty}.swift) ;;
 delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
