@@ -173,7 +173,7 @@ private func applyStage(_ database: Database) throws {
         var reached = step.noRows
         _ = try step.apply(&reached, in: database)
         while !reached.isSwept { _ = try step.sweep(&reached, in: database) }
-        try step.finish(deltaLink: nil, at: "2026-11-21T10:00:00Z", in: database)
+        try step.finish(reached, deltaLink: nil, at: "2026-11-21T10:00:00Z", in: database)
     }
     try readRows(database)
 }
