@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Credentials over plain http to another machine."""
+import os
 import sys
 from os.path import dirname, join
 
@@ -10,6 +11,7 @@ problems = []
 with Home() as home:
     with open(home.path + "/secret", "w") as file:
         file.write("s3cret")
+    os.chmod(home.path + "/secret", 0o600)
     for options in [
         ["--user", "ada", "--password-file", "secret"], ["--token-file", "secret"], ["--header", "X-Api-Key: s3cret"],
     ]:
