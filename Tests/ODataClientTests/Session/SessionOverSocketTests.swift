@@ -153,7 +153,7 @@ import Testing
         while !peer.received.contains("PUT") { try await Task.sleep(for: .milliseconds(5)) }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
-        let end = ContinuousClock.now + .seconds(5)
+        let end = ContinuousClock.now + .seconds(30)
         while peer.open > 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
         #expect(peer.open == 0)
         #expect(session.queue.size == 0)

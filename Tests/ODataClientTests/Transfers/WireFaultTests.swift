@@ -105,7 +105,7 @@ import WireFaults
             #expect(session.queue.size == 0)
             try await transport.shutdown()
             try await proxy.stop()
-            let end = ContinuousClock.now + .seconds(5)
+            let end = ContinuousClock.now + .seconds(30)
             while proxy.open > 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
             #expect(proxy.open == 0, "\(work.name): a connection was left open")
             if work.name == "create" {
