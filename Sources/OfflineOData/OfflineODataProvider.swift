@@ -401,7 +401,7 @@ public final class OfflineODataProvider: ODataProvider {
         if case .navigation(let property, _, _)? = (try? Binder(model: model).bind(url))?.resource.steps.last(where: {
             if case .navigation = $0 { true } else { false }
         }), url.path.segments.last == .reference, !property.constraints.isEmpty {
-            // The foreign key says what the reference leads to: the entity that has it is all that must be there.
+            // The foreign key names the target of the reference, so only the entity with the key must be in the store.
             url.path.segments.removeLast(2)
         }
         do {

@@ -247,7 +247,7 @@ private struct Judge {
     }
 
     /// Whether another state of the store may have sent an earlier change of the same entity. The service answers the repeat with
-    /// the entity as it is then: what others made of it in between is no longer told from what the change made.
+    /// the present entity, in which changes by others cannot be told from the own change.
     private func followsOtherState(_ change: Ledger.Change) -> Bool {
         ofEntity(of: change).contains { $0.order < change.order && $0.wasPutBack }
     }

@@ -3,7 +3,8 @@ package import Secrets
 /// The pages of a database with what is committed in its log, read without SQLite, for whoever knows how to read them: whatever of
 /// them is damaged, the rest is there.
 ///
-/// It is read by one caller at a time, from whichever thread.
+/// `@unchecked Sendable`: the closure keeps a file and a log reader. Salvage makes the value, hands it to one task and waits for that
+/// task, so no two threads read at once.
 package struct DatabasePages: @unchecked Sendable {
     /// How many pages there are, those that cannot be read included.
     package let count: Int

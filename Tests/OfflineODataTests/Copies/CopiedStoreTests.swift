@@ -66,7 +66,7 @@ struct CopiedStoreTests {
             try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
         }
 
-        /// A product, whose name is not unique at the service.
+        /// A product: the service accepts several of one name, so a second creation would show.
         static func product(_ name: ODataValue) -> [String: ODataValue] {
             ["Name": name, "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1]
         }

@@ -241,7 +241,7 @@ struct VerifyTests {
         await #expect {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
         } throws: {
-            // What the log has is not enough to find the tables by, or what the store was made for.
+            // The log alone is not enough to find the tables, or the service of the store.
             if case StoreError.corrupt? = $0 as? StoreError { return true }
             guard case .originLost? = $0 as? OfflineError else { return false }
             return true

@@ -81,8 +81,9 @@ struct ForeignDifferentialTests {
                 refused += 1
             } else {
                 different += 1
+                let (served, cloned) = Self.firstDifference(left, right)
                 Issue.record(
-                    "\(sample.name), seed \(Self.seed): \(query)\n  served \(left.prefix(1500))\n  clone  \(right.prefix(1500))"
+                    "\(sample.name), seed \(Self.seed): \(query)\n  served \(served.prefix(1500))\n  clone  \(cloned.prefix(1500))"
                 )
                 if different >= 10 { break }
             }
@@ -98,6 +99,16 @@ struct ForeignDifferentialTests {
 
     // MARK: Answers
 
+    /// The first row in which two answers differ, with its place; a row that one lacks is empty there.
+    private static func firstDifference(_ left: String, _ right: String) -> (String, String) {
+        let (left, right) = (left.components(separatedBy: "\n"), right.components(separatedBy: "\n"))
+        let place = zip(left, right).prefix { $0 == $1 }.count
+        func row(_ lines: [String]) -> String {
+            "\(place) of \(lines.count): \(place < lines.count ? lines[place] : "")"
+        }
+        return (row(left), row(right))
+    }
+
     private static func answer(_ provider: some ODataProvider, _ query: String) async -> String {
         do {
             var url = try ODataURL(parsing: query)
@@ -106,7 +117,8 @@ struct ForeignDifferentialTests {
                 let response = try await provider.execute(ODataRequest(.read, url))
                 switch response.body {
                 case .page(let page):
-                    if let count = page.count { lines.append("count \(count)") }
+                    // Every page tells it, and the pages of both sides need not be of one size.
+                    if let count = page.count, lines.isEmpty { lines.append("count \(count)") }
                     lines += page.entities.map(text)
                     guard let next = page.nextLink else { return lines.joined(separator: "\n") }
                     url = try ODataURL(parsing: next.replacing("http://foreign.test/", with: ""))

@@ -141,7 +141,7 @@ final class Shop: Sendable {
 }
 
 extension ODataProvider {
-    /// Whether a query is refused because it reads what no query of the store holds.
+    /// Whether a query is refused because it reads data that no defining query of the store brings.
     func lacks(_ query: String) async throws -> Bool {
         do {
             _ = try await rows(query)
