@@ -40,7 +40,7 @@ public final class OfflineODataProvider: ODataProvider {
     /// With the functions that ask what became of changes, as `outpost.isLocal()`, and with paths through the entities that queued
     /// requests are about, as `RequestQueue(3)/AffectedEntity/City`.
     public var queryLanguage: QueryLanguage {
-        StateFunctions.language(functions) { [weak self] in try await self?.address(of: $0) }
+        QueryLanguage(functions: functions) { [weak self] in try await self?.address(of: $0) }
     }
 
     /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
@@ -350,13 +350,12 @@ public final class OfflineODataProvider: ODataProvider {
 
     private func answering(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         if let answer = try await answerEngineSet(request, isPaged: isPaged) { return answer }
-        let rewritten = StateFunctions.rewriting(request)
-        if let answer = try await answerCall(rewritten) { return answer }
-        if let answer = try await answerStream(rewritten) { return answer }
+        if let answer = try await answerCall(request) { return answer }
+        if let answer = try await answerStream(request) { return answer }
         if request.method == .read {
-            return try await annotating(try await answer(rewritten, isPaged: isPaged))
+            return try await annotating(try await answer(request, isPaged: isPaged))
         }
-        return try await answer(try markingDeepChange(rewritten))
+        return try await answer(try markingDeepChange(request))
     }
 
     /// What is changed with an entity is sent with it.

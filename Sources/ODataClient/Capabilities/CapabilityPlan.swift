@@ -215,9 +215,9 @@ struct CapabilityCheck {
 
     /// Says in 4.0 what came with 4.01: `in` is a chain of comparisons. V2 is translated as a whole when it is written.
     private func inVersion(_ request: ODataRequest) -> ODataRequest {
-        guard capabilities.model.version == .v4, let filter = request.url.options.filter else { return request }
+        guard capabilities.model.version == .v4 else { return request }
         var request = request
-        request.url.options.filter = filter.withoutMembership
+        request.url = request.url.mapChildren(\.withoutMembership)
         return request
     }
 

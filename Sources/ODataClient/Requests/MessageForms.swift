@@ -133,12 +133,7 @@ extension ResourcePath {
                 continue
             }
             result.append(.name(name, .none))
-            let values =
-                switch key {
-                case .single(let value): [value]
-                case .compound(let arguments): arguments.map(\.value)
-                }
-            for value in values {
+            for value in key.children {
                 guard case .literal(let literal) = value,
                     let text = literal.enumeration == nil ? literal.value.lexicalText : nil, !text.isEmpty
                 else { return nil }

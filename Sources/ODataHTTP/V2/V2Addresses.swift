@@ -174,19 +174,17 @@ struct V2Literals {
     /// An expression over a type with the service's literals, and with `contains` for `substringof`.
     func adapted(_ expression: Expression, in shape: Shape) -> Expression {
         switch expression {
-        case .unary(let operation, let operand): return .unary(operation, adapted(operand, in: shape))
         case .binary(let operation, let left, let right):
             return .binary(
                 operation, adapted(adapted(left, in: shape), to: right.pathType(in: shape, of: model.service)),
                 adapted(adapted(right, in: shape), to: left.pathType(in: shape, of: model.service)))
-        case .call(let name, let arguments):
-            let arguments = arguments.map { adapted($0, in: shape) }
-            if name.text == "substringof", arguments.count == 2 {
-                return .call(Identifier("contains", at: name.offset), [arguments[1], arguments[0]])
-            }
-            return .call(name, arguments)
-        case .list(let items): return .list(items.map { adapted($0, in: shape) })
-        default: return expression
+        case .call, .unary, .list, .typeTest:
+            let adapted = expression.mapChildren { self.adapted($0, in: shape) }
+            guard case .call(let name, let arguments) = adapted, name.text == "substringof", arguments.count == 2
+            else { return adapted }
+            return .call(Identifier("contains", at: name.offset), [arguments[1], arguments[0]])
+        // The members of a collection are of another type.
+        case .path, .literal, .alias, .membership, .namedCall, .json: return expression
         }
     }
 

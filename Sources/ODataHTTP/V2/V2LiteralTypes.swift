@@ -42,7 +42,6 @@ struct V2LiteralTypes {
 
     private func adapted(_ expression: Expression, in shape: Shape) -> Expression {
         switch expression {
-        case .unary(let operation, let operand): return .unary(operation, adapted(operand, in: shape))
         case .binary(let operation, let left, let right):
             return .binary(
                 operation, adapted(adapted(left, in: shape), to: right.pathType(in: shape, of: model)),
@@ -50,8 +49,9 @@ struct V2LiteralTypes {
         case .membership(let operand, .list(let items)):
             let type = operand.pathType(in: shape, of: model)
             return .membership(operand, in: .list(items.map { adapted($0, to: type) }))
-        case .call(let name, let arguments): return .call(name, arguments.map { adapted($0, in: shape) })
-        default: return expression
+        case .unary, .call, .typeTest: return expression.mapChildren { adapted($0, in: shape) }
+        // The members of a collection are of another type.
+        case .path, .literal, .alias, .membership, .namedCall, .list, .json: return expression
         }
     }
 

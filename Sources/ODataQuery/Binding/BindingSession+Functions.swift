@@ -7,10 +7,11 @@ extension BindingSession {
         guard let function = CanonicalFunction(name: name.text) else {
             if name.text.lowercased() == "isdefined" { return try isDefined(arguments, at: name.offset, in: scope) }
             if let call = try custom(name, arguments, in: scope) { return call }
+            if let meaning = try meaning(of: name, arguments) { return try bind(meaning, in: scope) }
             if arguments.isEmpty, let call = try declared(name, on: Self.current(of: scope), [], in: scope) {
                 return call
             }
-            let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys
+            let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys + functions.expressions.keys
             throw QueryError(
                 .unknownName, "There is no function \(name).", offset: name.offset,
                 suggestions: nearest(to: name.text, among: names))
@@ -46,14 +47,28 @@ extension BindingSession {
     ) throws(QueryError) -> BoundExpression? {
         guard let overloads = functions.scalar[name.text] else { return nil }
         guard let function = overloads.first(where: { $0.parameters.count == arguments.count }) else {
-            let counts = overloads.map { "\($0.parameters.count)" }.sorted().joined(separator: " or ")
-            throw typeError("\(name) takes \(counts) arguments, not \(arguments.count).", at: name.offset)
+            throw wrongCount(of: arguments, name, overloads.map(\.parameters.count))
         }
         var bound: [BoundExpression] = []
         for (argument, type) in zip(arguments, function.parameters) {
             bound.append(try bind(argument, expecting: type, in: scope))
         }
         return try custom(function, bound, at: name.offset)
+    }
+
+    /// The expression that a call stands for; `nil` if no function of the name stands for one.
+    private func meaning(of name: Identifier, _ arguments: [Expression]) throws(QueryError) -> Expression? {
+        guard let function = functions.expressions[name.text] else { return nil }
+        guard arguments.count == function.parameterCount else {
+            throw wrongCount(of: arguments, name, [function.parameterCount])
+        }
+        return function.body(arguments)
+    }
+
+    private func wrongCount(of arguments: [Expression], _ name: Identifier, _ counts: [Int]) -> QueryError {
+        let counts = counts.sorted().map(String.init).joined(separator: " or ")
+        let noun = counts == "1" ? "argument" : "arguments"
+        return typeError("\(name) takes \(counts) \(noun), not \(arguments.count).", at: name.offset)
     }
 
     /// A call of a registered function with its parameters by name, after the value it is bound to, if any; `nil`

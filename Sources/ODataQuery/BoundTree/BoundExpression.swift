@@ -158,13 +158,13 @@ public enum CanonicalFunction: String, Hashable, Sendable, CaseIterable {
 }
 
 extension BoundStep {
-    /// The name that a grouping path takes from the step; `nil` for a cast.
-    var name: String? {
+    /// The name of the property that the step leads to, as in a grouping path; `nil` for a step to no property.
+    package var name: String? {
         switch self {
         case .property(let property, _, _): property.name
         case .navigation(let navigation, _, _): navigation.name
         case .dynamic(let name), .computed(let name, _): name
-        default: nil
+        case .cast, .entitySet, .singleton, .key, .filter, .annotation: nil
         }
     }
 }

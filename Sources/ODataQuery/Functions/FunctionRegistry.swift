@@ -10,6 +10,8 @@ public struct FunctionRegistry: Sendable {
     /// What custom aggregates stand for, by name (OData Data Aggregation 4.0, 3.2.1.3): `aggregate(Forecast)` is
     /// computed as this item would be.
     public private(set) var customAggregates: [String: AggregateItem] = [:]
+    /// The functions that stand for another expression, by name.
+    package private(set) var expressions: [String: ExpressionFunction] = [:]
     /// How texts are compared; `nil` by their code points.
     public private(set) var textForms: TextForms?
 
@@ -31,5 +33,24 @@ public struct FunctionRegistry: Sendable {
         }
         for function in aggregate { self.aggregate[function.name] = function }
         self.customAggregates = customAggregates
+    }
+
+    /// Registers functions that stand for another expression, by name.
+    package mutating func register(_ functions: [String: ExpressionFunction]) {
+        expressions.merge(functions) { $1 }
+    }
+}
+
+/// A function that stands for an expression of its arguments: a call is resolved as that expression, wherever calls may stand.
+package struct ExpressionFunction: Sendable {
+    /// The number of arguments.
+    package let parameterCount: Int
+    /// Makes the expression from ``parameterCount`` arguments.
+    package let body: @Sendable ([Expression]) -> Expression
+
+    /// Makes a function.
+    package init(parameterCount: Int, body: @escaping @Sendable ([Expression]) -> Expression) {
+        self.parameterCount = parameterCount
+        self.body = body
     }
 }

@@ -28,32 +28,14 @@ private enum V2Translation {
         var segments: [PathSegment] = []
         for segment in path.segments {
             switch segment {
-            case .name(let name, .key(let key)): segments.append(.name(name, .key(try self.key(key))))
-            case .name(let name, .named(let parts)): segments.append(.name(name, .named(try arguments(parts))))
-            case .key(let key): segments.append(.key(try self.key(key)))
             case .reference:
                 guard let last = segments.popLast() else { throw refused("$ref") }
                 segments += [.links, last]
             case .all, .crossJoin, .entity, .each, .query, .filter: throw refused("\(segment)")
-            default: segments.append(segment)
+            default: segments.append(try segment.mapChildren(expression))
             }
         }
         return ResourcePath(segments)
-    }
-
-    private static func key(_ key: KeyPredicate) throws(QueryError) -> KeyPredicate {
-        switch key {
-        case .single(let value): .single(try expression(value))
-        case .compound(let parts): .compound(try arguments(parts))
-        }
-    }
-
-    private static func arguments(
-        _ arguments: [Expression.NamedArgument]
-    ) throws(QueryError) -> [Expression.NamedArgument] {
-        try arguments.map { argument throws(QueryError) in
-            .init(name: argument.name, value: try expression(argument.value))
-        }
     }
 
     // MARK: Options
@@ -67,10 +49,8 @@ private enum V2Translation {
             ("$schemaversion", options.schemaVersion != nil), ("$at", !options.temporal.isEmpty),
         ] where isGiven { throw refused(name) }
         var result = options
-        result.filter = try options.filter.map { filter throws(QueryError) in try expression(filter) }
-        result.orderBy = try options.orderBy.map { item throws(QueryError) in
-            OrderItem(try expression(item.expression), isDescending: item.isDescending)
-        }
+        result.filter = try options.filter.map(expression)
+        result.orderBy = try options.orderBy.mapExpressions(expression)
         result.select = try select(options, below: [])
         result.expand = try expand(options.expand, below: [])
         return result
@@ -138,18 +118,16 @@ private enum V2Translation {
         switch expression {
         case .literal(let literal): return .literal(try self.literal(literal))
         case .path(let steps): return .path(try steps.map { step throws(QueryError) in try self.step(step) })
-        case .unary(let symbol, let inner): return .unary(symbol, try self.expression(inner))
-        case .binary(let symbol, let left, let right):
+        case .unary, .typeTest: return try expression.mapChildren(self.expression)
+        case .binary(let symbol, let left, _):
             guard symbol != .has, symbol != .divideBy else { throw refused(symbol.rawValue, at: left.offset) }
-            return .binary(symbol, try self.expression(left), try self.expression(right))
+            return try expression.mapChildren(self.expression)
         case .membership(let operand, .list(let items)) where !items.isEmpty:
             let value = try self.expression(operand)
-            let tests = try items.map { item throws(QueryError) in
-                Expression.binary(.equal, value, try self.expression(item))
-            }
+            let tests = try items.map(self.expression).map { Expression.binary(.equal, value, $0) }
             return Expression.joined(tests[...], by: .or)
         case .call(let name, let arguments):
-            var arguments = try arguments.map { argument throws(QueryError) in try self.expression(argument) }
+            var arguments = try arguments.map(self.expression)
             var function = CanonicalFunction(name: name.text)
             if function == .contains {
                 function = .substringof
@@ -157,8 +135,6 @@ private enum V2Translation {
             }
             guard let function, functions.contains(function) else { throw refused(name.text, at: name.offset) }
             return .call(Identifier(function.rawValue, at: name.offset), arguments)
-        case .typeTest(let test, let operand, let type):
-            return .typeTest(test, try operand.map { operand throws(QueryError) in try self.expression(operand) }, type)
         case .membership, .alias, .namedCall, .list, .json:
             throw refused("This expression", at: expression.offset)
         }
@@ -167,11 +143,7 @@ private enum V2Translation {
     private static func step(_ step: PathStep) throws(QueryError) -> PathStep {
         switch step {
         case .name(let name) where !name.text.hasPrefix("@"): return step
-        case .any(let variable, let predicate):
-            return .any(
-                variable: variable,
-                predicate: try predicate.map { predicate throws(QueryError) in try expression(predicate) })
-        case .all(let variable, let predicate): return .all(variable: variable, predicate: try expression(predicate))
+        case .any, .all: return try step.mapChildren(expression)
         case .variable(let name) where name.text == "$it": return step
         default: throw refused("This step of a path", at: step.offset)
         }

@@ -8,23 +8,19 @@ import ODataQuery
 public struct QueryLanguage: Sendable {
     /// The functions that queries may call besides the canonical ones.
     public let functions: FunctionRegistry
-    private let meaning: @Sendable (ODataURL) -> ODataURL
     private let address: (@Sendable (ODataURL) async throws -> ODataURL?)?
 
     /// Makes a language.
     ///
     /// - Parameters:
     ///   - functions: what queries may call besides the canonical functions.
-    ///   - meaning: the URL that one stands for, told by its text alone: neither by the time nor by who asks.
     ///   - address: where the resource is found that a URL leads to by way of another one, now; `nil` for a URL that is its own
     ///     address. It is asked before the URL is resolved.
     public init(
         functions: FunctionRegistry = FunctionRegistry(),
-        meaning: @escaping @Sendable (ODataURL) -> ODataURL = { $0 },
         address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) {
         self.functions = functions
-        self.meaning = meaning
         self.address = address
     }
 
@@ -41,6 +37,6 @@ public struct QueryLanguage: Sendable {
     ///
     /// - Throws: `QueryError`, as `Binder` does.
     public func bind(_ url: ODataURL, model: EntityDataModel) throws(QueryError) -> BoundURL {
-        try Binder(model: model, functions: functions).bind(meaning(url))
+        try Binder(model: model, functions: functions).bind(url)
     }
 }

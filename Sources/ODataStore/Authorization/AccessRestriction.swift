@@ -65,7 +65,9 @@ struct AccessRestriction {
         for order in query.orderBy { try check(order.expression, scopes) }
         for computed in query.compute { try check(computed.expression, scopes) }
         // An aggregation might give the values under any name.
-        if !query.apply.isEmpty, try !hidden.isEmpty || hidesAny(of: query.apply.flatMap(\.entitySets)) {
+        if !query.apply.isEmpty,
+            try !hidden.isEmpty || query.apply.contains(where: { try hidesAny(of: $0.entitySets) })
+        {
             throw refusal("$apply")
         }
         if !hidden.isEmpty {
@@ -82,7 +84,7 @@ struct AccessRestriction {
                     ordinals: ordinals.filter { !hidden.contains(query.resultShape.properties[$0].name) },
                     names: names.filter { !hidden.contains($0) })
             }
-            for name in query.expandedStreams.joined().compactMap(\.ownName) where hidden.contains(name) {
+            for name in query.expandedStreams.joined().compactMap(\.name) where hidden.contains(name) {
                 throw refusal(name)
             }
         }
@@ -94,7 +96,7 @@ struct AccessRestriction {
             if let set = expand.query.set, !(try core.access(principal, set.name).allows(.read)) {
                 throw Access.refusal(principal, set.name)
             }
-            for name in expand.path.compactMap(\.ownName) + [expand.navigation.name] where hidden.contains(name) {
+            for name in expand.path.compactMap(\.name) + [expand.navigation.name] where hidden.contains(name) {
                 throw refusal(name)
             }
             expand.query = try restrict(expand.query, outermost: outermost)
@@ -130,20 +132,31 @@ struct AccessRestriction {
         return access.hiddenProperties
     }
 
-    private func hidesAny(of sets: [String]) throws -> Bool {
+    private func hidesAny(of sets: Set<String>) throws -> Bool {
         try sets.contains { try !hiddenProperties(of: $0).isEmpty }
     }
 
     /// Refuses an expression that names a hidden property.
     private func check(_ expression: BoundExpression, _ scopes: Scopes) throws {
-        // What is searched or aggregated within an expression cannot be told from outside.
+        // The properties that a search or an aggregation within an expression looks at cannot be told from outside.
         if expression.isOpaque, try !scopes.hideNothing || hidesAny(of: expression.entitySets) {
             throw refusal("This expression")
         }
-        for path in expression.paths { _ = try check(path, scopes) }
-        for (path, variable, condition) in expression.lambdas {
-            guard let condition else { continue }
-            try check(condition, scopes.adding(try check(path, scopes), for: variable))
+        try checkPaths(in: expression, scopes)
+    }
+
+    /// Refuses a part of a query that names a hidden property.
+    private func checkPaths(in part: some BoundTree, _ scopes: Scopes) throws {
+        var members: Set<String> = []
+        for child in part.children {
+            switch child {
+            case .path(let path): members = try check(path, scopes)
+            case .condition(let condition, let variable): try check(condition, scopes.adding(members, for: variable))
+            case .expression, .aggregate: try checkPaths(in: child, scopes)
+            // The names in a hierarchy are those of its nodes.
+            case .hierarchy(let hierarchy): _ = try check(hierarchy.nodes, scopes)
+            case .step, .transformation, .expand, .query: break
+            }
         }
     }
 
@@ -153,7 +166,7 @@ struct AccessRestriction {
     private func check(_ path: BoundPath, _ scopes: Scopes) throws -> Set<String> {
         var hidden = scopes[path.variable]
         for step in path.steps {
-            if let name = step.ownName, hidden.contains(name) { throw refusal(name) }
+            if let name = step.name, hidden.contains(name) { throw refusal(name) }
             switch step {
             case .property: hidden = []
             case .navigation(_, _, let set): hidden = try set.map { try hiddenProperties(of: $0.name) } ?? []
@@ -188,60 +201,5 @@ struct AccessRestriction {
 
     private func refusal(_ name: String) -> ODataError {
         ODataError(status: 403, code: "Forbidden", message: "\(name) is not for you to use.", target: name)
-    }
-}
-
-extension BoundExpression {
-    /// The expressions right below this one, the conditions of lambdas left out.
-    private var operands: [BoundExpression] {
-        switch self {
-        case .constant, .path, .isOf, .any, .all, .count, .isDefined, .search, .aggregate: []
-        case .unary(_, let operand, _), .cast(let operand, _), .isOfValue(let operand, _): [operand]
-        case .binary(_, let left, let right, _): [left, right]
-        case .membership(let operand, let others): [operand] + others
-        case .function(_, let arguments, _), .list(let arguments, _), .custom(_, let arguments): arguments
-        case .hierarchyTest(let test): [test.node] + (test.other.map { [$0] } ?? [])
-        }
-    }
-
-    /// All paths in it, those of collections included, the conditions of lambdas left out.
-    var paths: [BoundPath] {
-        switch self {
-        case .path(let path), .isOf(let path, _), .isDefined(let path), .aggregate(let path, _): [path]
-        case .any(let path, _, _), .all(let path, _, _), .count(let path, _, _): [path]
-        case .hierarchyTest(let test): [test.reference.nodes] + operands.flatMap(\.paths)
-        default: operands.flatMap(\.paths)
-        }
-    }
-
-    /// All lambdas in it, nested ones left out.
-    var lambdas: [(path: BoundPath, variable: RangeVariable, condition: BoundExpression?)] {
-        switch self {
-        case .any(let path, let variable, let condition), .count(let path, let variable, let condition):
-            [(path, variable, condition)]
-        case .all(let path, let variable, let condition): [(path, variable, condition)]
-        default: operands.flatMap(\.lambdas)
-        }
-    }
-
-    /// All aggregations in it, those in the conditions of lambdas left out.
-    var aggregates: [BoundAggregate] {
-        if case .aggregate(_, let aggregate) = self { return [aggregate] }
-        return operands.flatMap(\.aggregates)
-    }
-
-    /// Whether it holds a search, an aggregation or a function of the app's own: what their values hang on is not
-    /// told by its paths.
-    var isOpaque: Bool {
-        switch self {
-        case .search, .aggregate, .custom: true
-        default: operands.contains(where: \.isOpaque) || lambdas.contains { $0.condition?.isOpaque ?? false }
-        }
-    }
-
-    /// Whether a function is called anywhere in it.
-    func calls(_ wanted: CanonicalFunction) -> Bool {
-        if case .function(wanted, _, _) = self { return true }
-        return operands.contains { $0.calls(wanted) } || lambdas.contains { $0.condition?.calls(wanted) ?? false }
     }
 }

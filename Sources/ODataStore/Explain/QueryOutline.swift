@@ -12,7 +12,7 @@ struct QueryOutline {
     }
 
     private mutating func add(_ query: BoundQuery, indent: String) {
-        for transformation in query.apply { add(transformation, indent: indent) }
+        add(query.apply, indent: indent)
         for item in query.compute { lines.append("\(indent)compute \(item.name) = \(Self.text(item.expression))") }
         if let search = query.search { lines.append("\(indent)search \(Self.text(search))") }
         if let filter = query.filter { lines.append("\(indent)filter \(Self.text(filter))") }
@@ -34,60 +34,62 @@ struct QueryOutline {
     }
 
     private mutating func add(_ transformation: BoundTransformation, indent: String) {
-        let name = transformation.name
-        func nested(_ transformations: [BoundTransformation]) {
-            for transformation in transformations { add(transformation, indent: indent + "  ") }
+        func header(_ text: String = "") {
+            lines.append("\(indent)apply \(transformation.name)\(text.isEmpty ? "" : " ")\(text)")
         }
         switch transformation {
-        case .identity: lines.append("\(indent)apply \(name)")
+        // Each sequence has a line of its own.
+        case .concat(let branches, _):
+            for branch in branches {
+                header()
+                add(branch, indent: indent + "  ")
+            }
         case .nest(let items, _):
             for item in items {
-                lines.append("\(indent)apply \(name) \(item.name)")
-                nested(item.transformations)
+                header(item.name)
+                add(item.transformations, indent: indent + "  ")
             }
         case .addNested(let path, let items, _):
             for item in items {
-                lines.append("\(indent)apply \(name) \(Self.text(path)) as \(item.name)")
-                nested(item.transformations)
+                header("\(Self.text(path)) as \(item.name)")
+                add(item.transformations, indent: indent + "  ")
             }
-        case .groupByNode(let grouping, _):
-            lines.append("\(indent)apply \(name) nodes of \(grouping.reference.qualifier)")
-            nested(grouping.restriction)
-            nested(grouping.then)
-        case .filter(let condition, _): lines.append("\(indent)apply \(name) \(Self.text(condition))")
-        case .search(let search, _): lines.append("\(indent)apply \(name) \(Self.text(search))")
-        case .compute(let items, _):
-            let text = items.map { "\($0.name) = \(Self.text($0.expression))" }.joined(separator: ", ")
-            lines.append("\(indent)apply \(name) \(text)")
-        case .orderBy(let items, _): lines.append("\(indent)apply \(name) \(Self.text(items))")
-        case .top(let count, _), .skip(let count, _): lines.append("\(indent)apply \(name) \(count)")
-        case .ranked(_, let amount, let by, _):
-            lines.append("\(indent)apply \(name) \(Self.text(amount)) by \(Self.text(by))")
-        case .aggregate(let items, _): lines.append("\(indent)apply \(name) \(Self.text(items))")
+        default:
+            header(Self.summary(transformation))
+            for child in transformation.children {
+                switch child {
+                case .transformation(let inner): add([inner], indent: indent + "  ")
+                case .expand(let item): add(item.query, indent: indent + "  ")
+                default: continue
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ transformations: [BoundTransformation], indent: String) {
+        for transformation in transformations { add(transformation, indent: indent) }
+    }
+
+    /// What is told of a transformation behind its name, without the sequences within it.
+    private static func summary(_ transformation: BoundTransformation) -> String {
+        switch transformation {
+        case .identity, .concat, .nest, .addNested: ""
+        case .groupByNode(let grouping, _): "nodes of \(grouping.reference.qualifier)"
+        case .filter(let condition, _): text(condition)
+        case .search(let search, _): text(search)
+        case .compute(let items, _): items.map { "\($0.name) = \(text($0.expression))" }.joined(separator: ", ")
+        case .orderBy(let items, _): text(items)
+        case .top(let count, _), .skip(let count, _): "\(count)"
+        case .ranked(_, let amount, let rank, _): "\(text(amount)) by \(text(rank))"
+        case .aggregate(let items, _): text(items)
         case .groupBy(let paths, let items, _):
-            let results = items.isEmpty ? "" : " aggregate \(Self.text(items))"
-            lines.append("\(indent)apply \(name) \(paths.map(Self.text).joined(separator: ", "))\(results)")
-        case .groupByApplying(let paths, let transformations, _):
-            lines.append("\(indent)apply \(name) \(paths.map(Self.text).joined(separator: ", "))")
-            nested(transformations)
-        case .concat(let branches, _):
-            for branch in branches {
-                lines.append("\(indent)apply \(name)")
-                nested(branch)
-            }
-        case .expand(let item, _):
-            lines.append("\(indent)apply \(name) \(item.navigation.name)")
-            add(item.query, indent: indent + "  ")
-        case .join(let join, _):
-            lines.append("\(indent)apply \(name) \(Self.text(join.path)) as \(join.name)")
-            nested(join.then)
-        case .hierarchy(let hierarchy, _):
-            lines.append("\(indent)apply \(name) \(hierarchy.reference.qualifier)")
-            nested(hierarchy.start)
+            paths.map(text).joined(separator: ", ") + (items.isEmpty ? "" : " aggregate \(text(items))")
+        case .groupByApplying(let paths, _, _): paths.map(text).joined(separator: ", ")
+        case .expand(let item, _): item.navigation.name
+        case .join(let join, _): "\(text(join.path)) as \(join.name)"
+        case .hierarchy(let hierarchy, _): hierarchy.reference.qualifier
         case .traverse(let traversal, _):
-            let order = traversal.isPreorder ? "preorder" : "postorder"
-            lines.append("\(indent)apply \(name) \(traversal.reference.qualifier) \(order)")
-            nested(traversal.start)
+            "\(traversal.reference.qualifier) \(traversal.isPreorder ? "preorder" : "postorder")"
         }
     }
 

@@ -167,18 +167,8 @@ extension PathSegment {
     fileprivate var hasPlainLiterals: Bool {
         switch self {
         case .name(_, .none), .count, .reference: true
-        case .name(_, .key(let key)), .key(let key): key.hasPlainLiterals
-        case .name(_, .named(let parts)): parts.allSatisfy(\.value.isLiteral)
+        case .name(_, .key), .name(_, .named), .key: children.allSatisfy(\.isLiteral)
         default: false
-        }
-    }
-}
-
-extension KeyPredicate {
-    fileprivate var hasPlainLiterals: Bool {
-        switch self {
-        case .single(let value): value.isLiteral
-        case .compound(let parts): parts.allSatisfy(\.value.isLiteral)
         }
     }
 }
@@ -193,9 +183,7 @@ extension Expression {
         switch self {
         case .literal: true
         case .path(let steps): steps.allSatisfy(\.hasPlainLiterals)
-        case .unary(_, let inner): inner.hasPlainLiterals
-        case .binary(_, let left, let right): left.hasPlainLiterals && right.hasPlainLiterals
-        case .call(_, let arguments): arguments.allSatisfy(\.hasPlainLiterals)
+        case .unary, .binary, .call: children.allSatisfy(\.hasPlainLiterals)
         case .alias, .membership, .namedCall, .typeTest, .list, .json: false
         }
     }
@@ -206,10 +194,8 @@ extension PathStep {
         switch self {
         case .name(let name): !name.text.hasPrefix("@")
         case .variable(let name): name.text == "$it" || name.text == "$this"
-        case .any(_, let predicate): predicate?.hasPlainLiterals ?? true
-        case .all(_, let predicate): predicate.hasPlainLiterals
-        case .count(let filter, let search): search == nil && (filter?.hasPlainLiterals ?? true)
-        case .key, .call, .filter, .aggregate: false
+        case .any, .all, .count(_, search: nil): children.allSatisfy(\.hasPlainLiterals)
+        case .count, .key, .call, .filter, .aggregate: false
         }
     }
 }

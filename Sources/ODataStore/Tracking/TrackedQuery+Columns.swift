@@ -42,25 +42,33 @@ extension TrackedQuery {
     /// told by its paths.
     private static func columns(_ expression: BoundExpression, of table: TableStorage) -> Set<String>? {
         var columns: Set<String> = []
-        for path in expression.paths {
-            for step in path.steps {
-                switch step {
-                // Wherever the path starts: a property of the table's type is taken for one of its rows'.
-                case .property(let property, let ordinal, let shape):
-                    guard shape == table.shape else { continue }
-                    guard ordinal < table.properties.count, shape.properties[ordinal] == property else { return nil }
-                    columns.formUnion(table.properties[ordinal].columns)
-                case .navigation, .computed: continue
-                default: return nil
-                }
+        for child in expression.children {
+            let used: Set<String>?
+            switch child {
+            case .expression(let inner), .condition(let inner, _): used = Self.columns(inner, of: table)
+            case .path(let path): used = Self.columns(path, of: table)
+            case .step, .aggregate, .hierarchy, .transformation, .expand, .query: used = nil
             }
-            // The row itself, as in a test of its type, is all of it.
-            if path.steps.isEmpty { return nil }
-        }
-        for (_, _, condition) in expression.lambdas {
-            guard let condition else { continue }
-            guard let used = Self.columns(condition, of: table) else { return nil }
+            guard let used else { return nil }
             columns.formUnion(used)
+        }
+        return columns
+    }
+
+    private static func columns(_ path: BoundPath, of table: TableStorage) -> Set<String>? {
+        // The row itself, as in a test of its type, is all of it.
+        if path.steps.isEmpty { return nil }
+        var columns: Set<String> = []
+        for step in path.steps {
+            switch step {
+            // Wherever the path starts: a property of the table's type is taken for one of its rows'.
+            case .property(let property, let ordinal, let shape):
+                guard shape == table.shape else { continue }
+                guard ordinal < table.properties.count, shape.properties[ordinal] == property else { return nil }
+                columns.formUnion(table.properties[ordinal].columns)
+            case .navigation, .computed: continue
+            case .cast, .dynamic, .entitySet, .singleton, .key, .filter, .annotation: return nil
+            }
         }
         return columns
     }

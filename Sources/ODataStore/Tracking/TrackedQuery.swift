@@ -159,19 +159,30 @@ struct TrackedQuery: Sendable {
 
     /// Adds what an expression leads to; `false` when its value depends on more than rows.
     private mutating func add(
-        _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>,
-        variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>] = [:]
+        _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>
     ) -> Bool {
-        if expression.calls(.now) || expression.isOpaque { return false }
-        for path in expression.paths {
-            guard follow(path, from: variables[path.variable] ?? node) != nil else { return false }
-        }
-        for (path, variable, condition) in expression.lambdas {
-            guard let condition else { continue }
-            guard let end = follow(path, from: variables[path.variable] ?? node) else { return false }
-            var inner = variables
-            inner[variable] = end
-            guard add(condition, to: node, variables: inner) else { return false }
+        !expression.calls(.now) && !expression.isOpaque && follow(expression, from: node, variables: [:])
+    }
+
+    /// Adds what the paths of an expression lead to; `false` when one of them leads to more than related rows.
+    private mutating func follow(
+        _ expression: BoundExpression, from node: WritableKeyPath<TrackedQuery, Node>,
+        variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>]
+    ) -> Bool {
+        var members = node
+        for child in expression.children {
+            switch child {
+            case .expression(let operand):
+                guard follow(operand, from: node, variables: variables) else { return false }
+            case .path(let path):
+                guard let end = follow(path, from: variables[path.variable] ?? node) else { return false }
+                members = end
+            case .condition(let condition, let variable):
+                var inner = variables
+                inner[variable] = members
+                guard follow(condition, from: node, variables: inner) else { return false }
+            case .step, .aggregate, .hierarchy, .transformation, .expand, .query: return false
+            }
         }
         return true
     }

@@ -43,7 +43,7 @@ extension OfflineODataProvider {
     /// What a query finds within a transaction; each entity tells what became of its changes.
     func entities(_ url: ODataURL, in database: Database) throws -> [Entity] {
         guard let set = engineSet(url) else {
-            return try annotating(local.entities(StateFunctions.rewriting(url), in: database), in: database)
+            return try annotating(local.entities(url, in: database), in: database)
         }
         if let redirected = try followingAffectedEntity(url, in: database) {
             return try entities(redirected, in: database)

@@ -1,6 +1,5 @@
 import ODataModel
 import ODataQuery
-import ODataService
 import ODataStore
 
 /// The functions by which queries ask of a row what became of its changes, under our namespace and the older one:
@@ -56,60 +55,17 @@ enum StateFunctions {
         let functions = conditions.keys.map { name in
             ScalarFunction(name, [], returns: .primitive(.boolean)) { _ in .boolean(false) }
         }
-        return FunctionRegistry(scalar: functions, textForms: forms)
+        return addingEntityExists(to: FunctionRegistry(scalar: functions, textForms: forms))
     }
 
-    /// What queries may say besides the standard, by the functions of a ``registry(_:)``.
-    ///
-    /// - Parameter address: where a resource is found that a URL leads to by way of the engine's own sets.
-    static func language(
-        _ functions: FunctionRegistry, address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
-    ) -> QueryLanguage {
-        QueryLanguage(functions: functions, meaning: { rewriting($0) }, address: address)
-    }
-
-    // MARK: entityExists
-
-    private static let entityExists = Set(spellings(of: "entityExists"))
-
-    /// A request with `entityExists(path)` as the comparison that it stands for.
-    static func rewriting(_ request: ODataRequest) -> ODataRequest {
-        guard request.method == .read, request.link == nil else { return request }
-        var request = request
-        rewrite(&request.url.options)
-        return request
-    }
-
-    /// A URL with `entityExists(path)` as the comparison that it stands for.
-    static func rewriting(_ url: ODataURL) -> ODataURL {
-        var url = url
-        rewrite(&url.options)
-        return url
-    }
-
-    private static func rewrite(_ options: inout QueryOptions) {
-        if let filter = options.filter { options.filter = rewritten(filter) }
-        for index in options.expand.indices { rewrite(&options.expand[index].options) }
-    }
-
-    private static func rewritten(_ expression: Expression) -> Expression {
-        switch expression {
-        case .call(let name, let arguments) where entityExists.contains(name.text) && arguments.count == 1:
-            return .binary(.notEqual, arguments[0], .literal(Literal(.null)))
-        case .call(let name, let arguments): return .call(name, arguments.map(rewritten))
-        case .unary(let op, let operand): return .unary(op, rewritten(operand))
-        case .binary(let op, let left, let right): return .binary(op, rewritten(left), rewritten(right))
-        case .path(let steps):
-            return .path(
-                steps.map { step in
-                    switch step {
-                    case .any(let variable, let predicate):
-                        .any(variable: variable, predicate: predicate.map(rewritten))
-                    case .all(let variable, let predicate): .all(variable: variable, predicate: rewritten(predicate))
-                    default: step
-                    }
-                })
-        default: return expression
+    /// Returns a registry that has `entityExists` too, which needs to know nothing of changes.
+    static func addingEntityExists(to functions: FunctionRegistry) -> FunctionRegistry {
+        let entityExists = ExpressionFunction(parameterCount: 1) { arguments in
+            .binary(.notEqual, arguments[0], .literal(Literal(.null)))
         }
+        var functions = functions
+        functions.register(
+            Dictionary(uniqueKeysWithValues: spellings(of: "entityExists").map { ($0, entityExists) }))
+        return functions
     }
 }

@@ -95,9 +95,8 @@ public final class AttachedStores: ODataProvider {
         providerOptions.pageSizeLimit = Int(Int32.max)
         providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
-        if texts.count == 1, let forms = texts.first?.forms {
-            providerOptions.functions = FunctionRegistry(textForms: forms)
-        }
+        let forms = texts.count == 1 ? texts.first?.forms : nil
+        providerOptions.functions = StateFunctions.addingEntityExists(to: FunctionRegistry(textForms: forms))
         return AttachedStores(
             model: model, connection: connection,
             provider: StoreProvider(database: connection, mapping: mapping, options: providerOptions),
@@ -131,7 +130,7 @@ public final class AttachedStores: ODataProvider {
     }
 
     /// With `entityExists`, and texts compared as the stores do.
-    public var queryLanguage: QueryLanguage { StateFunctions.language(provider.queryLanguage.functions) }
+    public var queryLanguage: QueryLanguage { provider.queryLanguage }
 
     /// Answers a read.
     ///
@@ -140,7 +139,7 @@ public final class AttachedStores: ODataProvider {
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         let answer: ODataResponse
         do {
-            answer = try await provider.execute(StateFunctions.rewriting(request))
+            answer = try await provider.execute(request)
         } catch {
             try await checkModels()
             throw error

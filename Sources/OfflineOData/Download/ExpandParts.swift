@@ -129,19 +129,10 @@ struct ExpandParts {
     private static func prefixed(
         _ expression: Expression, _ prefix: [PathStep], within variables: Set<String>
     ) throws(NoCondition) -> Expression {
-        func again(_ expression: Expression) throws(NoCondition) -> Expression {
-            try prefixed(expression, prefix, within: variables)
-        }
-        func all(_ expressions: [Expression]) throws(NoCondition) -> [Expression] {
-            var result: [Expression] = []
-            for expression in expressions { result.append(try again(expression)) }
-            return result
-        }
         switch expression {
         case .path(let steps):
-            var steps = steps
-            for (index, step) in steps.enumerated() {
-                steps[index] = try prefixed(step, prefix, within: variables)
+            var steps = try steps.map { step throws(NoCondition) in
+                try prefixed(step, prefix, within: variables)
             }
             switch steps.first {
             case .name(let name)? where variables.contains(name.text): return .path(steps)
@@ -150,18 +141,14 @@ struct ExpandParts {
             default: break
             }
             return .path(prefix + steps)
-        case .unary(let op, let operand): return .unary(op, try again(operand))
-        case .binary(let op, let left, let right): return .binary(op, try again(left), try again(right))
-        case .membership(let operand, let list): return .membership(try again(operand), in: try again(list))
-        case .call(let name, let arguments): return .call(name, try all(arguments))
-        case .list(let members): return .list(try all(members))
-        case .typeTest(let test, let operand, let type):
-            // Without an operand it is about the instance itself.
-            guard let operand else { return .typeTest(test, .path(prefix), type) }
-            return .typeTest(test, try again(operand), type)
-        case .literal, .alias: return expression
-        // What a function of the service makes of the parent, only the parent can be asked for.
+        // Without an operand it is about the instance itself.
+        case .typeTest(let test, nil, let type): return .typeTest(test, .path(prefix), type)
+        // The result of a function of the service for the parent is known for the parent alone.
         case .namedCall, .json: throw NoCondition()
+        case .literal, .alias, .unary, .binary, .membership, .call, .list, .typeTest:
+            return try expression.mapChildren { child throws(NoCondition) in
+                try prefixed(child, prefix, within: variables)
+            }
         }
     }
 
@@ -170,16 +157,28 @@ struct ExpandParts {
         _ step: PathStep, _ prefix: [PathStep], within variables: Set<String>
     ) throws(NoCondition) -> PathStep {
         switch step {
-        case .any(let variable, let predicate):
-            guard let predicate else { return step }
-            let known = variables.union([variable?.text].compactMap { $0 })
-            return .any(variable: variable, predicate: try prefixed(predicate, prefix, within: known))
-        case .all(let variable, let predicate):
-            return .all(
-                variable: variable,
-                predicate: try prefixed(predicate, prefix, within: variables.union([variable.text])))
+        case .any(let variable?, _), .all(let variable, _):
+            return try step.mapChildren { predicate throws(NoCondition) in
+                try prefixed(predicate, prefix, within: variables.union([variable.text]))
+            }
         case .call, .aggregate: throw NoCondition()
-        default: return step
+        // Their paths start from the members of the collection before them, but for those of the parent itself.
+        case .count, .filter, .key:
+            if step.namesInstance { throw NoCondition() }
+            return step
+        case .name, .variable, .any(nil, _):
+            return try step.mapChildren { child throws(NoCondition) in
+                try prefixed(child, prefix, within: variables)
+            }
+        }
+    }
+}
+
+extension PathStep {
+    /// Whether an expression within the step is about `$it`.
+    fileprivate var namesInstance: Bool {
+        descendants.contains { expression in
+            if case .path(let steps) = expression, case .variable("$it")? = steps.first { true } else { false }
         }
     }
 }

@@ -8,7 +8,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `ODataError` as reading would.
     public func explain(_ url: ODataURL) async throws -> QueryExplanation {
-        try await checkingModel { try await local.explain(StateFunctions.rewriting(url)) }
+        try await checkingModel { try await local.explain(url) }
     }
 
     var propertyIndexes: PropertyIndexes {

@@ -42,15 +42,8 @@ enum DefiningQueryCheck {
     }
 
     private static func keyValues(of segment: PathSegment) -> [Expression] {
-        func values(_ key: KeyPredicate) -> [Expression] {
-            switch key {
-            case .single(let value): [value]
-            case .compound(let parts): parts.map(\.value)
-            }
-        }
-        return switch segment {
-        case .name(_, .key(let key)), .key(let key): values(key)
-        case .name(_, .named(let parts)): parts.map(\.value)
+        switch segment {
+        case .name, .key: segment.children
         default: []
         }
     }
@@ -58,12 +51,8 @@ enum DefiningQueryCheck {
     /// A word that is searched for and looks like a parameter.
     private static func wordLikeParameter(in options: QueryOptions) -> String? {
         func find(_ search: SearchExpression) -> String? {
-            switch search {
-            case .word(let word): word.hasPrefix("@") ? word : nil
-            case .phrase: nil
-            case .not(let inner): find(inner)
-            case .and(let left, let right), .or(let left, let right): find(left) ?? find(right)
-            }
+            if case .word(let word) = search, word.hasPrefix("@") { return word }
+            return search.children.lazy.compactMap(find).first
         }
         return options.search.flatMap(find)
             ?? options.expand.lazy.compactMap { wordLikeParameter(in: $0.options) }.first

@@ -101,20 +101,15 @@ enum QueryParameters {
 
     /// The names of the parameters in a query.
     static func names(in url: ODataURL) -> Set<String> {
-        var names: Set<String> = []
-        func collect(_ expression: Expression) -> Expression? {
-            if case .alias(let name) = expression { names.insert(name.text) }
-            return nil
-        }
-        var options = url.options
-        map(&options, collect)
-        return names.subtracting(url.options.aliases.keys)
+        let names = url.options.descendants.compactMap { if case .alias(let name) = $0 { name.text } else { nil } }
+        return Set(names).subtracting(url.options.aliases.keys)
     }
 
     /// Puts values in the place of parameters.
     static func substitute(_ values: [String: Expression], in options: inout QueryOptions) {
-        map(&options) { expression in
-            guard case .alias(let name) = expression else { return nil }
+        let own = options.aliases
+        options = options.mapDescendants { expression in
+            guard case .alias(let name) = expression, own[name.text] == nil else { return nil }
             return values[name.text]
         }
     }
@@ -125,44 +120,5 @@ enum QueryParameters {
         let names = names(in: url)
         substitute(Dictionary(uniqueKeysWithValues: names.map { ($0, .literal(Literal(.null))) }), in: &url.options)
         return url
-    }
-
-    private static func map(_ options: inout QueryOptions, _ change: (Expression) -> Expression?) {
-        if let filter = options.filter { options.filter = mapped(filter, change) }
-        for index in options.expand.indices { map(&options.expand[index].options, change) }
-    }
-
-    private static func mapped(_ expression: Expression, _ change: (Expression) -> Expression?) -> Expression {
-        if let changed = change(expression) { return changed }
-        switch expression {
-        case .unary(let op, let operand): return .unary(op, mapped(operand, change))
-        case .binary(let op, let left, let right): return .binary(op, mapped(left, change), mapped(right, change))
-        case .membership(let operand, let list): return .membership(mapped(operand, change), in: mapped(list, change))
-        case .call(let name, let arguments): return .call(name, arguments.map { mapped($0, change) })
-        case .namedCall(let name, let arguments): return .namedCall(name, mapped(arguments, change))
-        case .typeTest(let test, let operand, let type):
-            return .typeTest(test, operand.map { mapped($0, change) }, type)
-        case .list(let members): return .list(members.map { mapped($0, change) })
-        case .path(let steps): return .path(steps.map { mapped($0, change) })
-        case .literal, .alias, .json: return expression
-        }
-    }
-
-    private static func mapped(_ step: PathStep, _ change: (Expression) -> Expression?) -> PathStep {
-        switch step {
-        case .any(let variable, let predicate):
-            .any(variable: variable, predicate: predicate.map { mapped($0, change) })
-        case .all(let variable, let predicate): .all(variable: variable, predicate: mapped(predicate, change))
-        case .count(let filter, let search): .count(filter: filter.map { mapped($0, change) }, search: search)
-        case .call(let name, let arguments): .call(name, mapped(arguments, change))
-        case .filter(let predicate): .filter(mapped(predicate, change))
-        case .name, .variable, .key, .aggregate: step
-        }
-    }
-
-    private static func mapped(
-        _ arguments: [Expression.NamedArgument], _ change: (Expression) -> Expression?
-    ) -> [Expression.NamedArgument] {
-        arguments.map { Expression.NamedArgument(name: $0.name, value: mapped($0.value, change)) }
     }
 }

@@ -23,11 +23,7 @@ enum KeyURL {
 
     /// `k1 eq v1 and k2 eq v2`.
     static func condition(_ key: EntityKey, shape: Shape, _ model: EntityDataModel) -> Expression {
-        let literals =
-            switch KeyPredicate(key, shape: shape, model: model) {
-            case .single(let literal): [literal]
-            case .compound(let arguments): arguments.map(\.value)
-            }
+        let literals = KeyPredicate(key, shape: shape, model: model).children
         let terms = zip(key.parts, literals).map { part, literal in
             Expression.binary(.equal, .path([.name(Identifier(part.name))]), literal)
         }

@@ -79,6 +79,12 @@ import Testing
                 + "</Collection></Annotation>", Query("Orders").filter(.property("City").contains("x")), "$filter",
             "contains()"
         ),
+        (
+            "<Annotation Term=\"Org.OData.Capabilities.V1.FilterFunctions\"><Collection><String>startswith</String>"
+                + "</Collection></Annotation>",
+            Query("Orders").filter(.property("Items").any("i") { _ in .property("i/Name").contains("x") }), "$filter",
+            "contains()"
+        ),
     ]
 
     @Test(arguments: refusals.indices)
@@ -204,6 +210,23 @@ import Testing
         let newer = script("", version: "4.01")
         _ = try await newer.service().entities(query)
         #expect(newer.sent[0].line.removingPercentEncoding?.contains("City in ('a','b')") == true)
+    }
+
+    @Test(
+        "A service of 4.0 gets a chain of comparisons wherever in stands",
+        arguments: [
+            ("$filter=Items/any(i:i/ID in (1,2))", "$filter=Items/any(i:i/ID eq 1 or i/ID eq 2)"),
+            ("$filter=Items/$count($filter=ID in (1,2)) gt 0", "Items/$count($filter=ID eq 1 or ID eq 2) gt 0"),
+            ("$filter=(ID in (1,2)) in (true)", "(ID eq 1 or ID eq 2) eq true"),
+            ("$filter=cast(ID in (1,2),Edm.String) eq 'true'", "cast(ID eq 1 or ID eq 2,Edm.String)"),
+            ("$orderby=ID in (1,2) desc", "$orderby=ID eq 1 or ID eq 2 desc"),
+            ("$expand=Items($filter=ID in (1,2))", "$expand=Items($filter=ID eq 1 or ID eq 2)"),
+        ])
+    func membershipEverywhere(options: String, expected: String) async throws {
+        let older = script("")
+        _ = try await older.service().entities(Query(try ODataURL(parsing: "Orders?" + options)))
+        let line = older.sent[0].line.removingPercentEncoding ?? ""
+        #expect(line.contains(expected) && !line.contains(" in "), "\(line)")
     }
 
     @Test func `an app can ask what a set can do`() async throws {

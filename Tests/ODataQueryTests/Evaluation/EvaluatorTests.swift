@@ -190,6 +190,30 @@ struct EvaluatorTests {
         #expect(throws: QueryError.self) { try orders("App.Reversed(ShipCity,ShipCity) eq 'x'", functions: functions) }
     }
 
+    @Test(
+        "A function that stands for an expression may be called wherever any other function may",
+        arguments: [
+            "F", "not F", "F in (true)", "case(F:1,true:0) eq 1", "cast(F,Edm.String) eq 'true'", "isof(F,Edm.Boolean)",
+            "App.Not(F)", "App.Not(value=F)", "App.Not(value=F in (true))", "Customer/Orders/any(o:F)",
+            "Customer/Orders/$count($filter=F) gt 1", "Customer/Orders/$filter(F)/$count gt 1",
+        ])
+    func expressions(form: String) throws {
+        var functions = FunctionRegistry(scalar: [
+            ScalarFunction("App.Not", [.primitive(.boolean)], named: ["value"], returns: .primitive(.boolean)) {
+                $0[0] == .boolean(true) ? .boolean(false) : .boolean(true)
+            }
+        ])
+        functions.register([
+            "App.AreBoth": ExpressionFunction(parameterCount: 2) { .binary(.and, $0[0], $0[1]) }
+        ])
+        let call = form.replacing(/\bF\b/, with: "App.AreBoth(ShipCity ne 'Bern',OrderID lt 100)")
+        let meaning = form.replacing(/\bF\b/, with: "(ShipCity ne 'Bern' and OrderID lt 100)")
+        #expect(try orders(call, functions: functions) == orders(meaning, functions: functions))
+        #expect(try orders("App.AreBoth(true,true)", functions: functions).count > 1)
+        #expect(throws: QueryError.self) { try orders("App.AreBoth(true)", functions: functions) }
+        #expect(throws: QueryError.self) { try orders("App.AreBoth(true,true)") }
+    }
+
     @Test("Cross joins, keys as segments and filters in the path lead to rows")
     func resources() throws {
         #expect(

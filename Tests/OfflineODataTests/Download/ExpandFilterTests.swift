@@ -75,4 +75,34 @@ struct ExpandFilterTests {
         let call = try await asked("T.IsNear(km=@km)", parameters: ["km": "5"])
         #expect(call.allSatisfy { $0.contains("T.IsNear(km=5)") } && !call.isEmpty, "\(call)")
     }
+
+    @Test(
+        "has its parameters filled wherever expressions may stand, and is refused without their values",
+        arguments: [
+            ("ID in (@id,8)", "Notes"), ("case(ID eq @id:true,true:false)", "Notes"),
+            ("Notes/any(n:n/ID eq @id)", "Notes"), ("Notes/$count($filter=ID eq @id) gt 0", "Notes"),
+            ("Notes/$filter(ID eq @id)/$count gt 0", "Notes"), ("@mine&@mine=ID eq @id", "Notes"),
+            ("ID gt 0&$orderby=case(ID eq @id:0,true:1)", "Notes"), ("ID gt 0", "Notes($orderby=ID add @id)"),
+            ("ID gt 0", "Notes($compute=ID add @id as X)"), ("ID gt 0", "Notes($filter=PersonID in (@id,8))"),
+            ("ID gt 0", "Notes($expand=Person($filter=ID eq @id))"),
+        ])
+    func parametersEverywhere(filter: String, expand: String) async throws {
+        let asked = try await asked(filter, expand: expand, parameters: ["id": "7"])
+        #expect(asked.contains { $0.contains("7") } && !asked.contains { $0.contains("@id") }, "\(asked)")
+        await #expect(throws: OfflineError.self) { _ = try await self.asked(filter, expand: expand) }
+    }
+
+    @Test("keeps the value that the query itself gives a name, whatever the parameter of that name is")
+    func ownValue() async throws {
+        let asked = try await asked("ID eq @id and Name eq @name&@id=9", parameters: ["id": "7", "name": "'A'"])
+        #expect(asked.allSatisfy { $0.contains("@id=9") && !$0.contains("7") && $0.contains("'A'") }, "\(asked)")
+    }
+
+    @Test("is not split where the options of a step ask about the parent by $it")
+    func parentInStep() async throws {
+        let asked = try await asked("Notes/$count($filter=PersonID lt $it/ID) gt 0")
+        #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })
+        let plain = try await self.asked("Notes/$count($filter=PersonID lt 5) gt 0")
+        #expect(plain.contains { $0.hasPrefix("Notes?$filter=Person/Notes/$count($filter=PersonID lt 5) gt 0") })
+    }
 }

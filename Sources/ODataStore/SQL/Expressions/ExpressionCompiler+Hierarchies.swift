@@ -101,8 +101,3 @@ extension ExpressionCompiler {
             """
     }
 }
-
-extension BoundExpression {
-    /// Whether nothing of a row is in it.
-    fileprivate var isSameForAllRows: Bool { paths.isEmpty && !isOpaque }
-}

@@ -1,0 +1,52 @@
+import Testing
+
+/// Finds the parts of a tree by reflection, which knows nothing of the rules by which the tree is traversed.
+struct Reflection<Node>: Sendable {
+    /// The nodes that a value is; `nil` for a value that is none.
+    var node: @Sendable (Any) -> Node?
+    /// The names of the types that nodes are in, or are: a field that may hold some of them is empty or filled.
+    var holders: [String]
+
+    /// The nearest nodes below a value.
+    func nearest(below value: Any) -> [Node] {
+        Mirror(reflecting: value).children.flatMap { child in
+            if let node = node(child.value) { return [node] }
+            return isLeaf(child.value) ? [] : nearest(below: child.value)
+        }
+    }
+
+    /// All nodes below a value.
+    func all(below value: Any) -> [Node] { nearest(below: value).flatMap { [$0] + all(below: $0) } }
+
+    /// The optional values, arrays and dictionaries between a value and its nearest nodes that may hold nodes, by whether they do.
+    func fields(below value: Any, path: String = "") -> (filled: Set<String>, empty: Set<String>) {
+        var filled: Set<String> = []
+        var empty: Set<String> = []
+        for child in Mirror(reflecting: value).children where !isLeaf(child.value) {
+            let mirror = Mirror(reflecting: child.value)
+            let name = "\(path).\(child.label ?? "")"
+            switch mirror.displayStyle {
+            case .optional, .collection, .dictionary:
+                guard mayHoldNodes(child.value) else { break }
+                if mirror.children.isEmpty { empty.insert(name) } else { filled.insert(name) }
+            default: break
+            }
+            guard node(child.value) == nil else { continue }
+            let inner = fields(below: child.value, path: name)
+            filled.formUnion(inner.filled)
+            empty.formUnion(inner.empty)
+        }
+        return (filled, empty)
+    }
+
+    private func mayHoldNodes(_ value: Any) -> Bool {
+        let type = String(reflecting: Swift.type(of: value))
+        return holders.contains { type.contains("ODataQuery.\($0)>") }
+    }
+
+    /// Whether no node can be below a value: models are large, and their parts refer to each other.
+    private func isLeaf(_ value: Any) -> Bool {
+        let type = String(reflecting: Swift.type(of: value))
+        return type.hasPrefix("ODataModel.") || value is String || value is Int || value is Bool
+    }
+}
