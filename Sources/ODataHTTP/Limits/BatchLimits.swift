@@ -77,14 +77,3 @@ final class BatchShares: Sendable {
         }
     }
 }
-
-extension ByteStream {
-    /// The same stream, which keeps the place of its batch until it is let go of.
-    func holding(_ place: BatchShares.Place?) -> ByteStream {
-        guard let place else { return self }
-        return ByteStream(length: length) {
-            defer { withExtendedLifetime(place) {} }
-            return try await next()
-        }
-    }
-}

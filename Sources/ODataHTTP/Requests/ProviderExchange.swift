@@ -63,17 +63,13 @@ struct ProviderExchange: Sendable {
         }
     }
 
-    /// Pulls the first chunk before the head goes out, so that what fails at once is still refused in full.
+    /// Reads the first chunk before the head goes out, so that an error before the first byte is still refused in full.
+    ///
+    /// A page of JSON may be all in one chunk: then its length is known to the client. Media are not waited for.
     private func begun(_ answer: (HTTPResponse, ByteStream)) async throws -> (HTTPResponse, ByteStream) {
         let (response, stream) = answer
-        if let length = stream.length, length <= 65_536 { return answer }
-        guard let first = try await stream.next() else { return (response, ByteStream([])) }
-        let once = ByteStream(first)
-        let joined = ByteStream(length: stream.length) {
-            if let chunk = try await once.next() { return chunk }
-            return try await stream.next()
-        }
-        return (response, joined)
+        let isJSON = response.headerFields[.contentType]?.hasPrefix("application/json") == true
+        return (response, try await stream.readingAhead(findingEnd: isJSON))
     }
 }
 
