@@ -7,6 +7,8 @@ import ODataService
 struct ProviderExchange: Sendable {
     let provider: any ODataProvider
     let model: EntityDataModel
+    /// The capabilities that the metadata publish.
+    let capabilities: ServiceCapabilities?
     let metadata: PublishedMetadata
     let incoming: IncomingRequest
     /// Keeps the answers to a batch that is answered later.
@@ -33,7 +35,7 @@ struct ProviderExchange: Sendable {
     private func execute() async throws -> ODataResponse {
         switch incoming.bound.resource.target {
         case .service: ODataResponse(body: .serviceDocument)
-        case .metadata: ODataResponse(body: .metadata(try metadata.model(model, of: provider)))
+        case .metadata: ODataResponse(body: .metadata(try metadata.model(model, capabilities)))
         case .batch: try await BatchExecution(provider: provider, incoming: incoming).run()
         default: try await provider.execute(incoming.request)
         }

@@ -10,6 +10,15 @@ public struct QueryLanguage: Sendable {
     public let functions: FunctionRegistry
     private let meaning: @Sendable (ODataURL) -> ODataURL
     private let address: (@Sendable (ODataURL) async throws -> ODataURL?)?
+    /// The URLs that the language has resolved before, for all who hold the language.
+    package let urls: ResolvedURLs
+
+    /// Makes the language of the standard.
+    public init() {
+        self.init(functions: FunctionRegistry(), meaning: { $0 }, address: nil, urls: Self.standardURLs)
+    }
+
+    private static let standardURLs = ResolvedURLs()
 
     /// Makes a language.
     ///
@@ -19,10 +28,19 @@ public struct QueryLanguage: Sendable {
     ///   - address: where the resource is found that a URL leads to by way of another one, now; `nil` for a URL that is its own
     ///     address. It is asked before the URL is resolved.
     public init(
-        functions: FunctionRegistry = FunctionRegistry(),
+        functions: FunctionRegistry,
         meaning: @escaping @Sendable (ODataURL) -> ODataURL = { $0 },
         address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) {
+        self.init(functions: functions, meaning: meaning, address: address, urls: ResolvedURLs())
+    }
+
+    /// Makes a language that finds the URLs which were resolved by an equal one.
+    package init(
+        functions: FunctionRegistry, meaning: @escaping @Sendable (ODataURL) -> ODataURL,
+        address: (@Sendable (ODataURL) async throws -> ODataURL?)?, urls: ResolvedURLs
+    ) {
+        self.urls = urls
         self.functions = functions
         self.meaning = meaning
         self.address = address

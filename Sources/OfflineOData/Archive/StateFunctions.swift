@@ -61,11 +61,14 @@ enum StateFunctions {
 
     /// What queries may say besides the standard, by the functions of a ``registry(_:)``.
     ///
-    /// - Parameter address: where a resource is found that a URL leads to by way of the engine's own sets.
+    /// - Parameters:
+    ///   - urls: the URLs that the language has resolved before.
+    ///   - address: where a resource is found that a URL leads to by way of the engine's own sets.
     static func language(
-        _ functions: FunctionRegistry, address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
+        _ functions: FunctionRegistry, urls: ResolvedURLs = ResolvedURLs(),
+        address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) -> QueryLanguage {
-        QueryLanguage(functions: functions, meaning: { rewriting($0) }, address: address)
+        QueryLanguage(functions: functions, meaning: { rewriting($0) }, address: address, urls: urls)
     }
 
     // MARK: entityExists

@@ -52,6 +52,9 @@ public final class AttachedStores: ODataProvider {
     /// The numbers that the models have which the stores were opened with, by the names of the stores in SQL.
     private let modelNumbers: [String: Int]
 
+    /// Those of a store that is read alone; texts are compared as the stores do, and queries may call `entityExists`.
+    public let traits: ProviderTraits
+
     private init(
         model: EntityDataModel, connection: DatabaseQueue, provider: StoreProvider, modelNumbers: [String: Int]
     ) {
@@ -59,6 +62,9 @@ public final class AttachedStores: ODataProvider {
         self.model = model
         self.connection = connection
         self.provider = provider
+        var traits = provider.traits
+        traits.queryLanguage = StateFunctions.language(traits.queryLanguage.functions)
+        self.traits = traits
     }
 
     /// Opens a connection that reads all stores, each with its own key.
@@ -92,7 +98,7 @@ public final class AttachedStores: ODataProvider {
         for (_, store) in named { try await store.checkModel() }
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
-        providerOptions.pageSizeLimit = Int(Int32.max)
+        providerOptions.maxPageSize = nil
         providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
         if texts.count == 1, let forms = texts.first?.forms {
@@ -129,9 +135,6 @@ public final class AttachedStores: ODataProvider {
         }
         return views.sorted()
     }
-
-    /// With `entityExists`, and texts compared as the stores do.
-    public var queryLanguage: QueryLanguage { StateFunctions.language(provider.queryLanguage.functions) }
 
     /// Answers a read.
     ///

@@ -21,6 +21,8 @@ final class ScriptedProvider: ODataProvider {
     var model: EntityDataModel { get async throws { scriptedModel } }
     var requests: [ODataRequest] { seen.withLock { $0 } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         seen.withLock { $0.append(request) }
         return try await answer(request)
@@ -257,14 +259,15 @@ final class ScriptedProvider: ODataProvider {
                     items.map { item in
                         BatchResult(
                             id: item.id,
-                            result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
+                            result: .success(ODataResponse(body: .count(item.request.context.principal == nil ? 0 : 1)))
+                        )
                     }))
         }
         let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
         let ann = Principal(name: "ann", roles: ["reader"])
         let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
         _ = await handler.handle(read, body, principal: ann)
-        #expect(provider.requests.last?.principal == ann)
+        #expect(provider.requests.last?.context.principal == ann)
         let (batch, parts) = Transcript.request(
             """
             POST /service/$batch

@@ -18,7 +18,7 @@ import Testing
         page: Int? = nil
     ) async throws -> ODataResponse {
         var request = ODataRequest(.read, try ODataURL(parsing: url), format: format)
-        request.budget = budget
+        request.context.budget = budget
         request.preferences.maxPageSize = page
         return try await traders.reader().read(try traders.bind(url), request: request, in: traders.queue)
     }
@@ -175,7 +175,8 @@ import Testing
         let start = ContinuousClock.now
         budget.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
-        #expect(ContinuousClock.now - start < .seconds(20), "at once, and what a busy machine adds; the statement has no end")
+        // At once, and what a busy machine adds.
+        #expect(ContinuousClock.now - start < .seconds(20), "the statement has no end")
         #expect(try await traders.keys("Orders?$top=1") == ["1"])
     }
 
@@ -217,7 +218,7 @@ import Testing
         let budget = RequestBudget(.unlimited)
         let path = "Employees/$filter(@f)/$each?@f=" + Self.endless.dropFirst("Employees?$filter=".count)
         var request = ODataRequest(.delete, try ODataURL(parsing: path))
-        request.budget = budget
+        request.context.budget = budget
         let changing = request
         let cancelled = Task { _ = try await provider.execute(changing) }
         try await Task.sleep(for: .milliseconds(300))
