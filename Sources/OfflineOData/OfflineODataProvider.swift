@@ -30,17 +30,16 @@ public final class OfflineODataProvider: ODataProvider {
     /// The root of the service that the store was cloned from.
     public let serviceRoot: String
 
-    /// What the store can be asked, whatever its service can.
-    public var capabilities: ServiceCapabilities? {
-        var capabilities = local.capabilities
-        capabilities?.supersedesModel = true
-        return capabilities
-    }
-
-    /// With the functions that ask what became of changes, as `outpost.isLocal()`, and with paths through the entities that queued
-    /// requests are about, as `RequestQueue(3)/AffectedEntity/City`.
-    public var queryLanguage: QueryLanguage {
-        QueryLanguage(functions: functions) { [weak self] in try await self?.address(of: $0) }
+    /// The capabilities of the store, whatever its service can. The query language has the functions that ask what became of
+    /// changes, as `outpost.isLocal()`, and paths through the entities that queued requests are about, as
+    /// `RequestQueue(3)/AffectedEntity/City`.
+    public var traits: ProviderTraits {
+        var traits = local.traits
+        traits.capabilities?.supersedesModel = true
+        traits.queryLanguage = QueryLanguage(functions: functions, urls: urls) { [weak self] in
+            try await self?.address(of: $0)
+        }
+        return traits
     }
 
     /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
@@ -54,6 +53,8 @@ public final class OfflineODataProvider: ODataProvider {
     let texts: TextComparison
     /// What queries may call, and how they compare texts.
     let functions: FunctionRegistry
+    /// The URLs that were resolved against ``model``.
+    private let urls = ResolvedURLs()
     let local: StoreProvider
     /// The same without ``Options/localPageSize``, for what must be of one moment.
     private let unpaged: StoreProvider
@@ -102,7 +103,7 @@ public final class OfflineODataProvider: ODataProvider {
             mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
         let checkingHook = ModelCheckingHook(base: hook, modelNumber: modelNumber)
         var storeOptions = StoreProvider.Options()
-        storeOptions.pageSizeLimit = Int(Int32.max)
+        storeOptions.maxPageSize = nil
         storeOptions.functions = functions
         storeOptions.now = { [environment = options.environment] in environment.instant }
         let heldData = HeldDataCache(mapping: mapping)
@@ -115,7 +116,7 @@ public final class OfflineODataProvider: ODataProvider {
         unpaged = StoreProvider(
             database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
         if let size = options.localPageSize {
-            storeOptions.pageSizeLimit = size
+            storeOptions.maxPageSize = size
             local = StoreProvider(
                 database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
         } else {
@@ -359,7 +360,7 @@ public final class OfflineODataProvider: ODataProvider {
     }
 
     /// What is changed with an entity is sent with it.
-    private func markingDeepChange(_ request: ODataRequest) throws -> ODataRequest {
+    private func markingDeepChange(_ request: ODataRequest) -> ODataRequest {
         guard case .entity(let entity) = request.body else { return request }
         let isDeep = entity.related.values.contains { related in
             switch related {
@@ -367,9 +368,9 @@ public final class OfflineODataProvider: ODataProvider {
             case .none, .references: false
             }
         }
-        guard isDeep, try ChangeOptions(request).changeSet == nil else { return request }
+        guard isDeep, request.context.changeOptions?.changeSet == nil else { return request }
         var request = request
-        try ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
+        ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
         return request
     }
 

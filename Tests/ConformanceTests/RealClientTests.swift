@@ -76,7 +76,7 @@ struct RealClientTests {
     private static func shop(pageSize: Int = 1000, _ body: (String) async throws -> Void) async throws {
         let model = try CSDLReader.read(xml: Array(metadata.utf8))
         var options = StoreService.Options()
-        options.pageSizeLimit = pageSize
+        options.maxPageSize = pageSize
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
         try await service.seed(json: Array(rows.utf8))
         let server = try await ODataServer(handler: ODataEndpoints(provider: service).handle).start()

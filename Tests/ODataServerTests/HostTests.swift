@@ -158,5 +158,7 @@ private struct NoRows: ODataProvider {
         }
     }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse { ODataResponse(status: 204) }
 }

@@ -32,6 +32,8 @@ import Testing
 
         var model: EntityDataModel { get async throws { fixedModel } }
 
+        var traits: ProviderTraits { .standard }
+
         func execute(_ request: ODataRequest) async throws -> ODataResponse {
             if case .entity(let entity) = request.body {
                 return ODataResponse(status: 201, body: .entity(entity), etag: "\"1\"")

@@ -73,11 +73,11 @@ struct LesserService: ODataProvider {
         return try EntityDataModel(schemas: schemas)
     }
 
-    var capabilities: ServiceCapabilities? {
-        var capabilities = base.capabilities
-        if !ability.isRepeatable { capabilities?.supportsRepeatableRequests = false }
-        if !ability.hasDeltaLinks { capabilities?.trackedSets = [] }
-        return capabilities
+    var traits: ProviderTraits {
+        var traits = base.traits
+        if !ability.isRepeatable { traits.capabilities?.supportsRepeatableRequests = false }
+        if !ability.hasDeltaLinks { traits.capabilities?.trackedSets = [] }
+        return traits
     }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {

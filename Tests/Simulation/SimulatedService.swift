@@ -43,7 +43,7 @@ actor SimulatedService {
         _ path: String, _ ability: ServiceAbility, _ time: VirtualTime
     ) async throws -> (ServedDatabase, Handler) {
         var options = ServedDatabase.Options()
-        options.pageSize = 7
+        options.maxPageSize = 7
         options.readerCount = 1
         options.now = { time.instant }
         let database = try await ServedDatabase.open(path: path, options: options)

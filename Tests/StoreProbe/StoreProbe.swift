@@ -10,6 +10,8 @@ import Secrets
 private struct SilentService: ODataProvider {
     var model: EntityDataModel { get async throws { throw CancellationError() } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         print("syncing")
         fflush(nil)

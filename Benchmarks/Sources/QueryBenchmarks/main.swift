@@ -25,7 +25,7 @@ func isWanted(_ part: String) -> Bool { only == nil || only == part }
 let rows = quick ? 100_000 : 1_000_000
 let orders = try Orders(rows: only == "compile" || only == "find" ? 1_000 : rows)
 var options = StoreProvider.Options()
-options.pageSizeLimit = .max
+options.maxPageSize = .max
 let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping, options: options)
 
 /// What the store answers, as bytes.

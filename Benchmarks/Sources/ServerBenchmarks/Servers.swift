@@ -28,7 +28,7 @@ enum ServerKind: String, CaseIterable {
             await running.waitUntilStopped()
         case .streaming:
             var options = ServedDatabase.Options()
-            options.pageSize = nil
+            options.maxPageSize = nil
             let served = try await ServedDatabase.open(path: database, options: options)
             let running = try await Self.server(of: served).start()
             try "\(running.port)".write(toFile: announcement, atomically: true, encoding: .utf8)

@@ -85,6 +85,8 @@ struct RenderedService: HTTPTransport {
 private struct Yes: ODataProvider {
     let model: EntityDataModel
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if case .batch(let items) = request.body {
             return ODataResponse(

@@ -12,7 +12,7 @@ let rounds = 20
 let cities = ["Bern", "Oslo", "Graz", "Lyon", "Cork"]
 
 var options = StoreService.Options()
-options.pageSizeLimit = count
+options.maxPageSize = count
 let store = try await StoreService.open(ServiceDefinition(model: BenchMetadata.model), at: .memory, options: options)
 let bench = BenchService(store)
 let queue = try DatabaseQueue()

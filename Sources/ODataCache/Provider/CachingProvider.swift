@@ -18,7 +18,7 @@ public import ODataService
 /// Which entities a page has is a document of the cache, so that a cache which is saved and loaded again
 /// (``PersistentStore``) answers the same collections without the service. A cache has to have room for all pages:
 /// ``MemoryEntityCache/Limits/capacity``.
-public struct CachingProvider: ODataProvider {
+public struct CachingProvider: ProviderWrapper {
     /// Who is asked.
     public let base: any ODataProvider
     /// What is kept; an app's own cache takes the place of ours.
@@ -64,11 +64,6 @@ public struct CachingProvider: ODataProvider {
             return model
         }
     }
-
-    /// What the base does.
-    public var supportsIsolation: Bool { base.supportsIsolation }
-    /// What the base's queries may say.
-    public var queryLanguage: QueryLanguage { base.queryLanguage }
 
     /// Answers a request from the cache, by asking whether it changed, or by asking for it.
     ///
@@ -351,7 +346,7 @@ enum CachedSubject {
         }
         guard options.select.isEmpty,
             options.expand.isEmpty, options.compute.isEmpty, options.apply.isEmpty,
-            let bound = try? Binder(model: model).bind(request.url),
+            let bound = try? request.bound(in: model),
             case .entitySet(let set, _)? = bound.resource.steps.first
         else { return }
         switch (bound.resource.target, bound.resource.steps.count) {

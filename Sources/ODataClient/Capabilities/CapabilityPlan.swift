@@ -51,7 +51,7 @@ struct CapabilityCheck {
     /// - Returns: with how many entities at most are wanted of the answer, where the service cannot be told.
     /// - Throws: ``CapabilityError``.
     func adapted(_ request: ODataRequest, canLimit: Bool) throws -> (ODataRequest, limit: Int?) {
-        guard request.link == nil, let bound = try? Binder(model: capabilities.model).bind(request.url) else {
+        guard request.link == nil, let bound = try? request.bound(in: capabilities.model) else {
             return (request, nil)
         }
         let set = capabilities.set(Self.set(bound.resource)?.name ?? "")

@@ -110,6 +110,9 @@ public final class ODataClient: ODataProvider {
         get async throws { try await metadata.model { try await self.loadMetadata() } }
     }
 
+    /// Those of the standard: the metadata of the service say the rest (``capabilities``).
+    public var traits: ProviderTraits { .standard }
+
     /// Which version of OData the service speaks: what its metadata says.
     ///
     /// - Throws: ``MetadataError``, ``TransportError``.
@@ -253,6 +256,8 @@ public final class ODataClient: ODataProvider {
 
     private func carryOut(_ request: ODataRequest, _ options: TransferOptions) async throws -> ODataResponse {
         let model = try await model
+        var request = request
+        if request.link == nil { request.resolve(in: model) }
         try request.validateValues(ValueValidator(model: model, checks: configuration.valueChecks))
         let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
         switch plan {

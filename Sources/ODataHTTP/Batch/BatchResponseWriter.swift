@@ -105,7 +105,8 @@ struct BatchResponseWriter {
         var bytes: [UInt8]
         var head = message
         do {
-            bytes = try await body.collect(limit: min(Self.maxPartSize, batch.request.budget?.heldBytesLeft ?? .max))
+            let room = batch.request.context.budget?.heldBytesLeft ?? .max
+            bytes = try await body.collect(limit: min(Self.maxPartSize, room))
         } catch {
             let refusal = error as? ODataError ?? ODataError.internalError
             let replacement = encoder.encode(refusal, format: batch.format)

@@ -194,14 +194,14 @@ struct BatchReference {
     /// Reads and resolves what follows the id.
     ///
     /// - Returns: the URL that starts with the id, and the one with the referenced path instead.
-    func bind(_ rest: String) throws(QueryError) -> (ODataURL, resolved: ResolvedURL) {
+    func bind(_ rest: String) throws(QueryError) -> (reference: ODataURL?, resolved: ResolvedURL) {
         let text = rest.hasPrefix("/") ? String(rest.dropFirst()) : rest
         let parsed = try ODataURL(parsing: text)
         var resolved = parsed
         resolved.path.segments = standIn.segments + parsed.path.segments
         var url = parsed
         url.path.segments.insert(.name(Identifier("$" + id), .none), at: 0)
-        return (url, ResolvedURL(url: resolved, bound: try language.bind(resolved, model: model)))
+        return (url, ResolvedURL(url: resolved, bound: try language.bind(resolved, model: model), model: model))
     }
 
     private static func anyValue(_ type: TypeReference?) -> ODataValue {

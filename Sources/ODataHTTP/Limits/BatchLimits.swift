@@ -51,7 +51,7 @@ final class BatchShares: Sendable {
     /// - Returns: `nil` for a request of the app itself, which has no budget.
     /// - Throws: ``ODataError`` 429 when the caller has too many.
     func enter(_ request: ODataRequest) throws(ODataError) -> Place? {
-        guard let budget = request.budget, let caller = CallerID(of: request) else { return nil }
+        guard let budget = request.context.budget, let caller = CallerID(of: request) else { return nil }
         let memory = entries.withLock { entries -> MemoryShare? in
             var entry = entries[caller] ?? Entry(memory: MemoryShare(limit: limits.bytes))
             guard entry.count < limits.count else { return nil }
@@ -74,17 +74,6 @@ final class BatchShares: Sendable {
         entries.withLock { entries in
             entries[caller]?.count -= 1
             if entries[caller]?.count == 0 { entries[caller] = nil }
-        }
-    }
-}
-
-extension ByteStream {
-    /// The same stream, which keeps the place of its batch until it is let go of.
-    func holding(_ place: BatchShares.Place?) -> ByteStream {
-        guard let place else { return self }
-        return ByteStream(length: length) {
-            defer { withExtendedLifetime(place) {} }
-            return try await next()
         }
     }
 }

@@ -51,7 +51,6 @@ public struct ODataHandler: Sendable {
     private let publicRoot: ServiceRoot?
     private let options: Options
     private let metadata: PublishedMetadata
-    private let urls = ResolvedURLs()
     private let batches: BatchShares
 
     /// Serves at the root of whatever host the request names.
@@ -127,8 +126,7 @@ public struct ODataHandler: Sendable {
             let publicRoot = try self.publicRoot(for: message)
             let decoder = RequestDecoder(
                 serviceRoot: serviceRoot.resolved(for: message), publicRoot: publicRoot, model: model,
-                maxBodySize: options.maxBodySize, supportsIsolation: provider.supportsIsolation,
-                queryLanguage: provider.queryLanguage, urls: urls)
+                maxBodySize: options.maxBodySize, traits: provider.traits)
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             let version = try VersionHeaders(message.headerFields).responseVersion()
             let asynchronous = options.statusMonitors.map {
@@ -146,7 +144,8 @@ public struct ODataHandler: Sendable {
             var place: BatchShares.Place?
             if !incoming.parts.isEmpty { place = try batches.enter(incoming.request) }
             var exchange = ProviderExchange(
-                provider: provider, model: model, metadata: metadata, incoming: incoming)
+                provider: provider, model: model, capabilities: decoder.traits.capabilities, metadata: metadata,
+                incoming: incoming)
             let preferences = incoming.request.preferences
             // A stream from the socket ends with the request: what uploads one is answered at once.
             if let asynchronous, isAsynchronous {
@@ -157,7 +156,7 @@ public struct ODataHandler: Sendable {
                         let (response, stream) = await exchange.answer(message.headerFields)
                         return (response, stream.holding(place))
                     } onCancel: {
-                        exchange.incoming.request.budget?.cancel()
+                        exchange.incoming.request.context.budget?.cancel()
                     }
                 }
             }
@@ -215,13 +214,13 @@ extension IncomingRequest {
     /// Says who asks and what the request may use, in the parts of a batch too.
     fileprivate mutating func identify(_ principal: Principal?, _ budget: RequestBudget?) {
         guard principal != nil || budget != nil else { return }
-        request.principal = principal
-        request.budget = budget
+        request.context.principal = principal
+        request.context.budget = budget
         for index in parts.indices {
             parts[index].result = parts[index].result.map { part in
                 var part = part
-                part.request.principal = principal
-                part.request.budget = budget
+                part.request.context.principal = principal
+                part.request.context.budget = budget
                 return part
             }
         }

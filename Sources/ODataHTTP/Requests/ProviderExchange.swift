@@ -7,6 +7,8 @@ import ODataService
 struct ProviderExchange: Sendable {
     let provider: any ODataProvider
     let model: EntityDataModel
+    /// The capabilities that the metadata publish.
+    let capabilities: ServiceCapabilities?
     let metadata: PublishedMetadata
     let incoming: IncomingRequest
     /// Keeps the answers to a batch that is answered later.
@@ -33,7 +35,7 @@ struct ProviderExchange: Sendable {
     private func execute() async throws -> ODataResponse {
         switch incoming.bound.resource.target {
         case .service: ODataResponse(body: .serviceDocument)
-        case .metadata: ODataResponse(body: .metadata(try metadata.model(model, of: provider)))
+        case .metadata: ODataResponse(body: .metadata(try metadata.model(model, capabilities)))
         case .batch: try await BatchExecution(provider: provider, incoming: incoming).run()
         default: try await provider.execute(incoming.request)
         }
@@ -63,17 +65,13 @@ struct ProviderExchange: Sendable {
         }
     }
 
-    /// Pulls the first chunk before the head goes out, so that what fails at once is still refused in full.
+    /// Reads the first chunk before the head goes out, so that an error before the first byte is still refused in full.
+    ///
+    /// A page of JSON may be all in one chunk: then its length is known to the client. Media are not waited for.
     private func begun(_ answer: (HTTPResponse, ByteStream)) async throws -> (HTTPResponse, ByteStream) {
         let (response, stream) = answer
-        if let length = stream.length, length <= 65_536 { return answer }
-        guard let first = try await stream.next() else { return (response, ByteStream([])) }
-        let once = ByteStream(first)
-        let joined = ByteStream(length: stream.length) {
-            if let chunk = try await once.next() { return chunk }
-            return try await stream.next()
-        }
-        return (response, joined)
+        let isJSON = response.headerFields[.contentType]?.hasPrefix("application/json") == true
+        return (response, try await stream.readingAhead(findingEnd: isJSON))
     }
 }
 

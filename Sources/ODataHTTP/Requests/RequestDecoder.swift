@@ -21,7 +21,7 @@ public struct IncomingRequest: Sendable {
     var parts: [IncomingPart] = []
     /// Whether the client said if a batch goes on behind an error.
     var statesContinueOnError = false
-    /// The URL with references to other requests of a batch put in, and what it stands for.
+    /// The URL with references to other requests of a batch put in, resolved.
     let resolved: ResolvedURL
 }
 
@@ -46,12 +46,10 @@ public struct RequestDecoder: Sendable {
     public let model: EntityDataModel
     /// The most bytes of a body that is not media.
     public let maxBodySize: Int
-    /// Whether the service can answer from a snapshot.
-    public let supportsIsolation: Bool
-    /// What queries may say beyond the standard.
-    let queryLanguage: QueryLanguage
-    /// The URLs that this decoder, and others that share them, have read before.
-    private let urls: ResolvedURLs
+    /// The features of the service besides its model.
+    public let traits: ProviderTraits
+
+    var queryLanguage: QueryLanguage { traits.queryLanguage }
 
     /// Makes a decoder.
     ///
@@ -60,26 +58,13 @@ public struct RequestDecoder: Sendable {
     ///   - publicRoot: where clients see it; the same place unless a proxy stands between.
     ///   - model: the service's model.
     ///   - maxBodySize: the most bytes of a body that is not media.
-    ///   - supportsIsolation: whether the service can answer from a snapshot.
-    ///   - queryLanguage: what queries may say beyond the standard.
+    ///   - traits: the features of the service besides its model. All decoders of one query language share the URLs that
+    ///     were read before.
     public init(
         serviceRoot: ServiceRoot, publicRoot: ServiceRoot? = nil, model: EntityDataModel,
-        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, supportsIsolation: Bool = false,
-        queryLanguage: QueryLanguage = QueryLanguage()
+        maxBodySize: Int = RequestDecoder.defaultMaxBodySize, traits: ProviderTraits = .standard
     ) {
-        self.init(
-            serviceRoot: serviceRoot, publicRoot: publicRoot, model: model, maxBodySize: maxBodySize,
-            supportsIsolation: supportsIsolation, queryLanguage: queryLanguage, urls: ResolvedURLs())
-    }
-
-    /// Makes a decoder that shares what it has read with others.
-    init(
-        serviceRoot: ServiceRoot, publicRoot: ServiceRoot?, model: EntityDataModel, maxBodySize: Int,
-        supportsIsolation: Bool, queryLanguage: QueryLanguage = QueryLanguage(), urls: ResolvedURLs
-    ) {
-        self.urls = urls
-        self.queryLanguage = queryLanguage
-        self.supportsIsolation = supportsIsolation
+        self.traits = traits
         self.serviceRoot = serviceRoot
         self.publicRoot = publicRoot ?? serviceRoot
         self.model = model
@@ -119,8 +104,9 @@ public struct RequestDecoder: Sendable {
         {
             text = address.urlEncoded()
         }
-        let (url, resolved) = try bind(text, references: references)
+        let (reference, resolved) = try bind(text, references: references)
         let bound = resolved.bound
+        let url = reference ?? resolved.url
         if let schemaVersion = url.options.schemaVersion { try SchemaVersion(model).check(schemaVersion) }
         // Nothing that is served keeps an order of its own that members could be put into (11.4.9.4): an option that has
         // no effect must not be taken as if it had one (11.2.1).
@@ -140,7 +126,9 @@ public struct RequestDecoder: Sendable {
             .agree(on: representation(of: bound.resource, method, preferences))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
-        var request = ODataRequest(method, url, format: format)
+        // A reference leads to an entity that only the provider knows.
+        var request =
+            reference.map { ODataRequest(method, $0, format: format) } ?? ODataRequest(method, resolved, format: format)
         request.preferences = preferences
         // What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one that
         // is not to happen for it, happens.
@@ -247,15 +235,17 @@ public struct RequestDecoder: Sendable {
     public func url(_ text: String) throws(ODataError) -> ODataURL { try bind(text, references: [:]).resolved.url }
 
     /// Reads and resolves a URL relative to the root.
+    ///
+    /// - Returns: the URL as it was read if it refers to another request of the batch, and the URL resolved.
     func bind(
         _ text: String, references: [String: IncomingRequest]
-    ) throws(ODataError) -> (ODataURL, resolved: ResolvedURL) {
+    ) throws(ODataError) -> (reference: ODataURL?, resolved: ResolvedURL) {
         do throws(QueryError) {
             if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
                 return try BatchReference(id: id, to: referenced, model: model, language: queryLanguage).bind(rest)
             }
-            let resolved = try urls.find(text, model) { () throws(QueryError) in try resolve(text) }
-            return (resolved.url, resolved)
+            let resolved = try queryLanguage.urls.find(text, model) { () throws(QueryError) in try resolve(text) }
+            return (nil, resolved)
         } catch {
             throw ODataError(error)
         }
@@ -265,7 +255,7 @@ public struct RequestDecoder: Sendable {
         var url = try RequestURL(text).parsed()
         let isByID = url.path.segments.first == .entity
         if isByID, let id = url.options.id { url = try dereferenced(url, id) }
-        return ResolvedURL(url: url, bound: try queryLanguage.bind(url, model: model), isByID: isByID)
+        return ResolvedURL(url: url, bound: try queryLanguage.bind(url, model: model), model: model, isByID: isByID)
     }
 
     /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).
@@ -287,7 +277,7 @@ public struct RequestDecoder: Sendable {
         // Where both stand, the name of 4.01 counts.
         let name: HTTPField.Name = fields.isolation == nil ? .odataIsolation : .isolation
         guard let text = fields.isolation ?? fields.odataIsolation else { return nil }
-        guard supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
+        guard traits.supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
             throw ODataError(
                 status: 412, code: "NoIsolation", message: "\(name) \(text.prefix(40)) cannot be given.",
                 target: name.rawName)

@@ -178,7 +178,7 @@ public struct RequestEncoder: Sendable {
 
     /// Changes to the members of a collection (OData Protocol 4.01, 11.4.12): a payload that only 4.01 has.
     private func delta(_ page: EntityPage, _ request: ODataRequest) throws -> [UInt8] {
-        let bound = try Binder(model: model).bind(request.url)
+        let bound = try request.bound(in: model)
         guard case .entities(let shape, let set) = bound.resource.target else {
             throw ODataError(status: 400, code: "InvalidBody", message: "Changes are sent to a collection.")
         }
@@ -188,7 +188,7 @@ public struct RequestEncoder: Sendable {
 
     /// The action that a request calls, whose parameter types tell how values are written.
     private func operation(_ request: ODataRequest) -> Operation? {
-        guard request.link == nil, let bound = try? Binder(model: model).bind(request.url) else { return nil }
+        guard request.link == nil, let bound = try? request.bound(in: model) else { return nil }
         guard case .operation(let operation, _)? = bound.resource.steps.last else { return nil }
         return operation
     }

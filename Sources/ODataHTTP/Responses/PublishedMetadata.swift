@@ -17,10 +17,10 @@ final class PublishedMetadata: Sendable {
 
     init(isAsynchronous: Bool) { self.isAsynchronous = isAsynchronous }
 
-    /// The model to show; the model itself for a provider that says nothing of its own, as one that stands before
-    /// another service.
-    func model(_ model: EntityDataModel, of provider: any ODataProvider) throws -> EntityDataModel {
-        guard let capabilities = provider.capabilities else { return model }
+    /// The model to show; the model itself for a provider without capabilities of its own, as one that stands
+    /// before another service.
+    func model(_ model: EntityDataModel, _ capabilities: ServiceCapabilities?) throws -> EntityDataModel {
+        guard let capabilities else { return model }
         if let made = last.withLock({ $0 }), made.model === model, made.capabilities == capabilities {
             return made.published
         }

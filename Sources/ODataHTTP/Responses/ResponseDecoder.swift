@@ -224,7 +224,7 @@ public struct ResponseDecoder: Sendable {
     private func expectedContent(of request: ODataRequest) -> ExpectedContent? {
         // A followed link is opaque; a URL beside it tells what it continues.
         guard !request.url.path.segments.isEmpty || request.link == nil else { return linkedContent(of: request) }
-        guard let bound = try? Binder(model: model).bind(request.url) else { return nil }
+        guard let bound = try? request.bound(in: model) else { return nil }
         return ExpectedContent(bound, method: request.method, model: model)
     }
 

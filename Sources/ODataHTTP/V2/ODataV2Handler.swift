@@ -61,10 +61,11 @@ public struct ODataV2Handler: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, _ principal: Principal?
     ) async -> (HTTPResponse, ByteStream) {
         do {
-            let model = try models.model(for: try await provider.model, capabilities: provider.capabilities)
+            let traits = provider.traits
+            let model = try models.model(for: try await provider.model, capabilities: traits.capabilities)
             let local = serviceRoot.resolved(for: message)
             let root = try publicRoot?.resolved(for: message) ?? options.forwarded(local, message)
-            let addresses = V2Addresses(model: model, serviceRoot: root, language: provider.queryLanguage)
+            let addresses = V2Addresses(model: model, serviceRoot: root, language: traits.queryLanguage)
             let decoder = V2RequestDecoder(
                 addresses: addresses, serviceRoot: local, maxBodySize: options.maxBodySize)
             if [.get, .head].contains(message.method),
@@ -74,8 +75,8 @@ public struct ODataV2Handler: Sendable {
             }
             if message.method == .options { return Self.allowed(try decoder.allowedMethods(message)) }
             var request = try await decoder.decode(message, body)
-            request.request.principal = principal
-            request.request.budget = RequestBudget.current
+            request.request.context.principal = principal
+            request.request.context.budget = RequestBudget.current
             do {
                 return try await answer(request, V2ResponseEncoder(addresses: addresses), principal)
             } catch {
@@ -106,12 +107,12 @@ public struct ODataV2Handler: Sendable {
     ) async throws -> (HTTPResponse, ByteStream) {
         let place = try batches.enter(request.request)
         var request = request
-        let budget = request.request.budget
+        let budget = request.request.context.budget
         for index in request.parts.indices {
             request.parts[index].result = request.parts[index].result.map { part in
                 var part = part
-                part.request.principal = principal
-                part.request.budget = budget
+                part.request.context.principal = principal
+                part.request.context.budget = budget
                 return part
             }
         }

@@ -7,10 +7,9 @@ import ODataService
 /// A V2 request as the service understands it.
 struct V2Request: Sendable {
     var request: ODataRequest
-    /// The URL resolved against the service's model.
-    var bound: BoundURL
-    /// The URL with a reference to another request of a batch put in: what ``bound`` comes from.
-    var resolvedURL: ODataURL
+    /// The URL with a reference to another request of a batch put in, resolved against the service's model.
+    let resolved: ResolvedURL
+    var bound: BoundURL { resolved.bound }
     /// The URL as the client wrote it, relative to the root.
     var relativeURL: String
     /// How the answer is written.
@@ -50,7 +49,9 @@ struct V2RequestDecoder {
         let fields = message.headerFields
         try requireVersion(fields)
         let text = try relativeURL(of: message)
-        let (url, resolvedURL, bound) = try bind(text, references: references ?? [:])
+        let (reference, resolved) = try bind(text, references: references ?? [:])
+        let bound = resolved.bound
+        let url = reference ?? resolved.url
         guard case .data(let method) = try RequestedMethod(message) else {
             throw ODataError(
                 status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is no method of OData.",
@@ -61,7 +62,8 @@ struct V2RequestDecoder {
             throw ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch.")
         }
         let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
-        var request = ODataRequest(try self.method(method, bound), url)
+        let allowed = try self.method(method, bound)
+        var request = reference.map { ODataRequest(allowed, $0) } ?? ODataRequest(allowed, resolved)
         request.ifMatch = Conditions.tags(fields[values: .ifMatch])
         request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
         request.repeatability = try Repeatability(RequestFields(fields))
@@ -75,7 +77,7 @@ struct V2RequestDecoder {
         }
         if let id = fields[.requestID] { request.headers["X-Request-ID"] = id }
         var result = V2Request(
-            request: request, bound: bound, resolvedURL: resolvedURL, relativeURL: text, format: format)
+            request: request, resolved: resolved, relativeURL: text, format: format)
         if isBatch {
             result.parts = try await V2Batch(decoder: self, host: message).parts(body)
             result.request.body = .batch(result.parts.compactMap(Self.item))
@@ -88,7 +90,7 @@ struct V2RequestDecoder {
 
     /// The methods that the resource of a message has, as `Allow` lists them.
     func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
-        allowedMethods(try bind(try relativeURL(of: message), references: [:]).2)
+        allowedMethods(try bind(try relativeURL(of: message), references: [:]).resolved.bound)
     }
 
     private func allowedMethods(_ bound: BoundURL) -> [String] {
@@ -114,27 +116,30 @@ struct V2RequestDecoder {
     /// batch with this content id makes or addresses (MS-ODATA, 2.2.7.6.1).
     private func bind(
         _ text: String, references: [String: V2Request]
-    ) throws(ODataError) -> (ODataURL, resolved: ODataURL, BoundURL) {
+    ) throws(ODataError) -> (reference: ODataURL?, resolved: ResolvedURL) {
         do throws(QueryError) {
             if let (id, rest) = BatchReference.split(text), let referenced = references[id] {
                 let parsed = try ODataURL(
                     parsing: rest.hasPrefix("/") ? String(rest.dropFirst()) : rest,
                     options: ParsingOptions(dialect: .v2))
                 let base = BatchReference.path(
-                    of: referenced.resolvedURL, referenced.request.method, referenced.bound.resource,
+                    of: referenced.resolved.url, referenced.request.method, referenced.bound.resource,
                     model: model.visible)
                 var joined = parsed
                 joined.path.segments = base.segments + parsed.path.segments
                 let resolved = try addresses.url(joined)
                 var url = resolved
                 url.path.segments.replaceSubrange(..<base.segments.count, with: [.name(Identifier("$" + id), .none)])
-                return (url, resolved, try addresses.language.bind(resolved, model: model.service))
+                return (url, try self.resolved(resolved))
             }
-            let url = V2Search.applying(to: try addresses.url(text))
-            return (url, url, try addresses.language.bind(url, model: model.service))
+            return (nil, try resolved(V2Search.applying(to: try addresses.url(text))))
         } catch {
             throw ODataError(error)
         }
+    }
+
+    private func resolved(_ url: ODataURL) throws(QueryError) -> ResolvedURL {
+        ResolvedURL(url: url, bound: try addresses.language.bind(url, model: model.service), model: model.service)
     }
 
     /// A function import that is an action of the service is called by whatever method its metadata says.

@@ -38,39 +38,22 @@ struct OutgoingResponse: Sendable {
         if head.method == .head || status.code == 204 || status.code == 304 || status.code < 200 {
             return finished(message, ResponseBody(), record)
         }
-        let first: [UInt8]?
-        var second: [UInt8]?
-        var isWhole = false
         do {
-            first = try await stream.next()
-            if let first { isWhole = stream.length == Int64(first.count) }
-            if let first, Self.mayBeWhole(first, stream, message) {
-                second = try await stream.next()
-                isWhole = second == nil
-            }
+            // The handler has done so already, unless it is the app's own or the bytes were packed since.
+            let isJSON = message.headerFields[.contentType]?.hasPrefix("application/json") == true
+            stream = try await stream.readingAhead(findingEnd: isJSON)
         } catch {
             // Nothing has been sent yet, so the failure can still be told in full.
             return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record, failure: error)
         }
-        guard let first else { return finished(message, ResponseBody(), record) }
-        // A body of one chunk goes out in one write with its head, which is what most responses are.
-        if isWhole {
-            message.headerFields[.contentLength] = String(first.count)
-            return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: first)), record, bytes: first.count)
-        }
-        return streamed(message, [first] + (second.map { [$0] } ?? []), stream, record)
+        guard let whole = stream.takeWhole() else { return streamed(message, stream, record) }
+        guard !whole.isEmpty else { return finished(message, ResponseBody(), record) }
+        // A body of one chunk goes out in one write with its head. Most responses are such.
+        message.headerFields[.contentLength] = String(whole.count)
+        return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: whole)), record, bytes: whole.count)
     }
 
-    /// Whether a first chunk may be all there is: a short page of JSON whose length nobody said. The second is then
-    /// looked for before the head is sent.
-    private static func mayBeWhole(_ first: [UInt8], _ stream: ByteStream, _ message: HTTPResponse) -> Bool {
-        stream.length == nil && first.count < 65_536
-            && message.headerFields[.contentType]?.hasPrefix("application/json") == true
-    }
-
-    private func streamed(
-        _ message: HTTPResponse, _ begun: [[UInt8]], _ stream: ByteStream, _ record: AccessRecord
-    ) -> Response {
+    private func streamed(_ message: HTTPResponse, _ stream: ByteStream, _ record: AccessRecord) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
         let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) {
@@ -78,16 +61,7 @@ struct OutgoingResponse: Sendable {
             var bytes = 0
             let gate = await connection.writeGate()
             do {
-                var chunks = begun[...]
-                while true {
-                    let chunk: [UInt8]
-                    if let first = chunks.popFirst() {
-                        chunk = first
-                    } else if let next = try await running.next(of: stream) {
-                        chunk = next
-                    } else {
-                        break
-                    }
+                while let chunk = try await running.next(of: stream) {
                     bytes += chunk.count
                     await gate?.enter(chunk.count)
                     try await writer.write(ByteBuffer(bytes: chunk))
@@ -132,6 +106,7 @@ struct OutgoingResponse: Sendable {
 extension RunningRequest? {
     /// The next chunk of a response, unless the request is stopped.
     fileprivate func next(of stream: ByteStream) async throws -> [UInt8]? {
+        if let chunk = stream.nextAtHand() { return chunk }
         guard let self else { return try await stream.next() }
         return try await self.perform { try await stream.next() }
     }

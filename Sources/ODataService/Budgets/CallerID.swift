@@ -30,9 +30,9 @@ public struct CallerID: Hashable, Sendable {
 
     /// The caller of a request: the principal if there is one, else the anonymous caller of the budget.
     public init?(of request: ODataRequest) {
-        if let principal = request.principal {
+        if let principal = request.context.principal {
             self.init(principal)
-        } else if let caller = request.budget?.caller {
+        } else if let caller = request.context.budget?.caller {
             self = caller
         } else {
             return nil

@@ -16,7 +16,7 @@ import Synchronization
 /// ```swift
 /// let budget = RequestBudget(.init(statementTime: .seconds(5), rows: 10_000))
 /// var request = ODataRequest(.read, url)
-/// request.budget = budget
+/// request.context.budget = budget
 /// let response = try await provider.execute(request)  // ODataError 413 or 503 beyond the budget
 /// ```
 public final class RequestBudget: Sendable {

@@ -19,8 +19,10 @@ public struct ODataRequest: Sendable {
 
     /// What is to be done.
     public var method: Method
-    /// The resource and the query, relative to the service root.
-    public var url: ODataURL
+    /// The resource and the query, relative to the service root. A new URL has no ``resolution``.
+    public var url: ODataURL { didSet { resolution = nil } }
+    /// ``url`` resolved, as far as somebody on the way has resolved it (``init(_:_:format:)``).
+    public private(set) var resolution: ResolvedURL?
     /// A link that the service gave (next link, delta link), followed as it is instead of ``url``: absolute,
     /// or relative to the service root. Providers must not look inside one of another service.
     public var link: String?
@@ -49,10 +51,8 @@ public struct ODataRequest: Sendable {
     public var headers: [String: String]
     /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.6).
     public var isolation: Isolation?
-    /// Who asks, where the way here has found out; `nil` for nobody known.
-    public var principal: Principal?
-    /// The resources that the request may use; `nil` for the requests of an app, which have no limit but depth.
-    public var budget: RequestBudget?
+    /// The arguments of the request that never leave the process.
+    public var context = RequestContext()
     /// Is told of the answers to a batch while others are still under way; a provider need not tell.
     public var batchObserver: BatchObserver?
     /// Is told when the request fails before its first byte has left, so that it certainly did not act; a provider need not
@@ -93,6 +93,30 @@ public struct ODataRequest: Sendable {
 }
 
 extension ODataRequest {
+    /// Makes a request for a URL that is resolved already, so that the provider does not resolve it again.
+    public init(_ method: Method, _ resolution: ResolvedURL, format: ResponseFormat? = nil) {
+        self.init(method, resolution.url, format: format)
+        self.resolution = resolution
+    }
+
+    /// Resolves the URL for all who ask the request later on (``bound(in:_:)``). A URL that does not fit the model stays
+    /// unresolved: whoever needs it resolved gets the error.
+    public mutating func resolve(in model: EntityDataModel) {
+        guard resolution?.model !== model, let bound = try? Binder(model: model).bind(url) else { return }
+        resolution = ResolvedURL(url: url, bound: bound, model: model)
+    }
+
+    /// The request's URL resolved against a model.
+    ///
+    /// - Returns: the ``resolution`` if it is against this very model; a new one by the language otherwise.
+    /// - Throws: `QueryError` if the model does not fit the URL.
+    public func bound(
+        in model: EntityDataModel, _ language: QueryLanguage = QueryLanguage()
+    ) throws(QueryError) -> BoundURL {
+        if let resolution, resolution.model === model { return resolution.bound }
+        return try language.bind(url, model: model)
+    }
+
     /// The same request with its ``link`` taken apart: what a provider does with a link that it gave itself.
     ///
     /// - Throws: ``ODataError`` with status 400 when the link is no URL relative to the service root.

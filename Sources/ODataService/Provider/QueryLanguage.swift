@@ -9,6 +9,15 @@ public struct QueryLanguage: Sendable {
     /// The functions that queries may call besides the canonical ones.
     public let functions: FunctionRegistry
     private let address: (@Sendable (ODataURL) async throws -> ODataURL?)?
+    /// The URLs that the language has resolved before, for all who hold the language.
+    package let urls: ResolvedURLs
+
+    /// Makes the language of the standard.
+    public init() {
+        self.init(functions: FunctionRegistry(), urls: Self.standardURLs, address: nil)
+    }
+
+    private static let standardURLs = ResolvedURLs()
 
     /// Makes a language.
     ///
@@ -17,9 +26,16 @@ public struct QueryLanguage: Sendable {
     ///   - address: where the resource is found that a URL leads to by way of another one, now; `nil` for a URL that is its own
     ///     address. It is asked before the URL is resolved.
     public init(
-        functions: FunctionRegistry = FunctionRegistry(),
-        address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
+        functions: FunctionRegistry, address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) {
+        self.init(functions: functions, urls: ResolvedURLs(), address: address)
+    }
+
+    /// Makes a language that finds the URLs which were resolved by an equal one.
+    package init(
+        functions: FunctionRegistry, urls: ResolvedURLs, address: (@Sendable (ODataURL) async throws -> ODataURL?)?
+    ) {
+        self.urls = urls
         self.functions = functions
         self.address = address
     }

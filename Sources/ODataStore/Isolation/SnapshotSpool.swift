@@ -57,7 +57,7 @@ final class SnapshotSpool: Sendable {
         let file = try SnapshotFile()
         let segments = bound.resource.steps
         let now = options.now()
-        let budget = request.budget
+        let budget = request.context.budget
         let (count, total) = try await reader.reading(database, budget) { [shelf] database -> (Int, Int64?) in
             let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
             let total = query.count ? try StoreReader.count(compiled, database) : nil
@@ -77,7 +77,7 @@ final class SnapshotSpool: Sendable {
             String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
         let snapshot = Snapshot(
-            file: file, principal: request.principal,
+            file: file, principal: request.context.principal,
             head: reader.head(query, segments, bound.resource.target, request, renderer, total),
             prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count)
         if count > pageSize(for: request) {
@@ -125,7 +125,8 @@ final class SnapshotSpool: Sendable {
     }
 
     private func page(_ id: String, from position: Int, _ request: ODataRequest) async throws -> ODataResponse {
-        guard let snapshot = shelf.find(id, at: options.now().seconds), snapshot.principal == request.principal else {
+        guard let snapshot = shelf.find(id, at: options.now().seconds), snapshot.principal == request.context.principal
+        else {
             throw ODataError(
                 status: 410, code: "SnapshotExpired",
                 message: "The snapshot is no longer kept; read the collection again.", target: "$skiptoken")
@@ -135,7 +136,7 @@ final class SnapshotSpool: Sendable {
     }
 
     private func pageSize(for request: ODataRequest) -> Int {
-        max(1, min(request.preferences.maxPageSize ?? .max, options.pageSizeLimit))
+        max(1, min(request.preferences.maxPageSize ?? .max, options.serving.pageBound))
     }
 
     private func page(

@@ -17,7 +17,7 @@ public struct ServiceCall {
     let binding: BoundURL?
 
     /// Who calls.
-    public var principal: Principal? { request.principal }
+    public var principal: Principal? { request.context.principal }
 
     /// An argument that must be there.
     ///

@@ -15,7 +15,7 @@ extension StoreService {
         guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
         let result = try await StoreReader.translating {
             try await database.read { [self] database in
-                try request.budget.running(on: database) {
+                try request.context.budget.running(on: database) {
                     try call(operation, at: position, of: bound, request, in: database).0
                 }
             }
@@ -57,13 +57,13 @@ extension StoreService {
     ) throws -> BoundURL {
         let steps = Array(bound.resource.steps[..<position])
         guard let place = EntityPlace(steps) else { throw ODataError.notImplemented("An operation on this path") }
-        try checkParents(of: steps, core.reader(for: request.principal), in: database)
+        try checkParents(of: steps, core.reader(for: request.context.principal), in: database)
         let resource = BoundResource(
             steps: steps,
             target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))
         if !place.isCollection {
             // Whoever may not see it cannot call anything on it.
-            let reader = core.reader(for: request.principal)
+            let reader = core.reader(for: request.context.principal)
             let query = StoreReader.query(place.shape, place.set)
             let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
             let found = try StoreReader.entities(compiled, query, core.mapping, options, database, limit: 1).first
@@ -200,11 +200,11 @@ extension StoreService {
         guard let query else { throw ODataError.notImplemented("This result") }
         let entities = try await StoreReader.translating {
             try await database.read { [core] database in
-                try request.budget.running(on: database) {
+                try request.context.budget.running(on: database) {
                     let (compiled, options) = try provider.reader.prepare(
                         query, steps, now: core.options.now(), database)
                     var paging = ExpandPaging()
-                    paging.budget = request.budget
+                    paging.budget = request.context.budget
                     return try StoreReader.entities(
                         compiled, query, core.mapping, options, database, limit: .max, paging)
                 }

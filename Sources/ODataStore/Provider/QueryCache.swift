@@ -3,40 +3,32 @@ import ODataQuery
 import ODataService
 import Synchronization
 
-/// What was resolved and compiled before: requests by their URLs without `$skiptoken`, and statements by the shapes of
-/// queries.
+/// The statements that were compiled before, by the shapes of queries and, for each URL, with its ``ResolvedURL``.
 ///
 /// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
 /// over that one's statement with its own values (``QueryShape``).
 final class QueryCache: Sendable {
-    /// How many requests and how many shapes are kept; half of them go when there are more.
+    /// How many shapes are kept; half of them go when there are more.
     static let capacity = 256
     /// The most literals of a request whose statement others may share: each of them is looked for among all.
     static let maxLiterals = 64
 
-    /// One request.
+    /// The statements of one URL.
     final class Entry: Sendable {
-        /// The request resolved.
+        /// The URL resolved.
         let url: BoundURL
         /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
         let shape: QueryShape?
-        /// The request as it was written, where it has texts besides its literals.
-        private let text: String?
-        /// The cache, which holds this entry.
-        private weak let cache: QueryCache?
+        /// The cache that the entry belongs to.
+        fileprivate let cache: QueryCache
         /// The compiled query, by what it depends on besides.
         private let compiled = Mutex<[Conditions: CompiledQuery]>([:])
 
-        init(_ url: BoundURL, shape: QueryShape?, text: String?, in cache: QueryCache) {
-            self.url = url
-            self.shape = shape
-            self.text = text
+        init(_ resolved: ResolvedURL, in cache: QueryCache) {
+            url = resolved.bound
+            shape = resolved.url.statementShape
             self.cache = cache
         }
-
-        /// Whether the entry was made for a request that is equal to this one: Swift takes texts for equal that are other
-        /// texts to a database.
-        fileprivate func isOf(_ url: ODataURL) -> Bool { text.map { $0 == url.urlEncoded() } ?? true }
 
         /// What was kept for this request, or for one of its shape; nothing for a caller who sees only some rows,
         /// whose statements are for this caller alone.
@@ -45,7 +37,7 @@ final class QueryCache: Sendable {
             let conditions = Conditions(options)
             if let own = compiled.withLock({ $0[conditions] }) { return own }
             guard let shape, let query = url.query,
-                let made = cache?.statement(of: shape, conditions)?.query(for: query, shape, model)
+                let made = cache.statement(of: shape, conditions)?.query(for: query, shape, model)
             else { return nil }
             keep(made, under: conditions)
             return made
@@ -57,7 +49,7 @@ final class QueryCache: Sendable {
             let conditions = Conditions(options)
             keep(query, under: conditions)
             if let shape, let bound = url.query {
-                cache?.keep(Statement(query, of: bound, shape.parameters), of: shape, conditions)
+                cache.keep(Statement(query, of: bound, shape.parameters), of: shape, conditions)
             }
         }
 
@@ -115,16 +107,19 @@ final class QueryCache: Sendable {
         var conditions: Conditions
     }
 
-    private let requests = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
     private let statements = Mutex(RecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
+    /// The entry of a URL that was asked for before; `nil` for another one.
+    func known(of resolved: ResolvedURL) -> Entry? {
+        guard let entry = resolved.made as? Entry, entry.cache === self else { return nil }
+        return entry
+    }
+
     /// The entry of a URL, made when there is none.
-    func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
-        if let known = requests.withLock({ $0.find(url) }), known.isOf(url) { return known }
-        let made = Entry(try bind(), shape: url.statementShape, text: url.textBeyondLiterals, in: self)
-        // Each use of an alias is a copy of its value: a short request may become a large tree, which is not kept.
-        guard url.options.aliases.isEmpty else { return made }
-        requests.withLock { $0.keep(made, for: url) }
+    func entry(of resolved: ResolvedURL) -> Entry {
+        if let known = known(of: resolved) { return known }
+        let made = Entry(resolved, in: self)
+        resolved.made = made
         return made
     }
 
@@ -138,13 +133,6 @@ final class QueryCache: Sendable {
 }
 
 extension ODataURL {
-    /// The whole URL, which is ASCII, where it may hold texts that are neither names nor literals: what is searched for,
-    /// ids, tokens, schemas of operations and JSON. `nil` for nearly all, whose names and literals tell them apart byte by byte.
-    fileprivate var textBeyondLiterals: String? {
-        let text = urlEncoded()
-        return ["search", "$id", "{", "%7B", "token", ".*"].contains(where: text.contains) ? text : nil
-    }
-
     /// The shape whose statement the request may share; `nil` where a literal may become something else before it is
     /// compiled, so that nobody could tell which of the values is which: aliases, casts of constants, `$apply`.
     fileprivate var statementShape: QueryShape? {

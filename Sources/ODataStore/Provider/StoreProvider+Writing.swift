@@ -211,7 +211,7 @@ extension StoreProvider {
         else { return response }
         url.options.select = request.url.options.select
         url.options.expand = request.url.options.expand
-        let read = try await execute(ODataRequest(.read, url, format: request.format).sharing(request.budget))
+        let read = try await execute(ODataRequest(.read, url, format: request.format).sharing(request.context.budget))
         var response = response
         response.body = read.body
         return response

@@ -15,24 +15,13 @@ import ODataService
 /// Each request is one transaction; so is each change set of a batch. Reads fill at most a page and hold no
 /// transaction when they return.
 public final class StoreProvider: ODataProvider {
-    /// What a provider allows and how much it answers at once.
-    public struct Options: Sendable {
-        /// The most rows of a page; a request may ask for fewer by `maxpagesize`.
-        public var pageSizeLimit = 1000
-        /// The most rows of each expanded collection; `nil` for no limit.
-        public var expandedPageSizeLimit: Int?
-        /// The budget of a request that brings none of its own; without limits unless set. Requests that a server answers
-        /// bring the server's (``RequestBudget``).
-        public var limits = RequestBudget.Limits.unlimited
+    /// The settings of a provider, those of ``ServingOptions`` included.
+    public struct Options: ServingSettings {
+        /// Sizes, limits, the clock, and whether changes are refused.
+        public var serving = ServingOptions()
         /// The functions that queries may call besides the canonical ones; connections must have them registered
         /// by ``StoreFunctions/register(_:in:)``.
         public var functions = FunctionRegistry()
-        /// Whether everything that changes something is refused.
-        public var isReadOnly = false
-        /// The most bytes of a property's raw value, and of other bodies that are taken whole.
-        public var valueSizeLimit = 64 << 20
-        /// What `now()` gives; the system's clock by default.
-        public var now: @Sendable () -> ODataDateTimeOffset = { .current }
         /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
         public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
         /// What answers actions and functions, by their qualified names.
@@ -65,7 +54,10 @@ public final class StoreProvider: ODataProvider {
     let options: Options
     let binder: Binder
     let reader: StoreReader
-    private let cache = QueryCache()
+    /// The app's own functions, the whole query language, and what the tables allow, whatever the service can do that the data
+    /// come from.
+    public let traits: ProviderTraits
+    private let cache: QueryCache
 
     /// Makes a provider.
     ///
@@ -83,51 +75,58 @@ public final class StoreProvider: ODataProvider {
         self.database = database
         self.mapping = mapping
         self.options = options
-        writer = RowWriter(mapping: mapping, hook: hook, rules: rules)
+        let writer = RowWriter(mapping: mapping, hook: hook, rules: rules)
+        self.writer = writer
         binder = Binder(model: mapping.model, functions: options.functions)
+        cache = QueryCache()
+        traits = ProviderTraits(
+            supportsIsolation: false,
+            capabilities: Self.capabilities(mapping, isReadOnly: options.isReadOnly, rules),
+            queryLanguage: QueryLanguage(functions: options.functions))
         let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
-        var configuration = StoreReader.Configuration(
-            maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedPageSizeLimit,
-            limits: options.limits, now: options.now,
-            hasHiddenOwners: { database in
-                // Nearly always empty: then no query needs to look at it.
-                try hiddenTables.contains { table in
-                    try Bool.fetchOne(
-                        database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
-                }
-            })
+        var configuration = StoreReader.Configuration(options.serving)
+        configuration.hasHiddenOwners = { database in
+            // Nearly always empty: then no query needs to look at it.
+            try hiddenTables.contains { table in
+                try Bool.fetchOne(
+                    database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
+            }
+        }
         configuration.loadedData = options.loadedData
         reader = StoreReader(mapping: mapping, configuration: configuration)
     }
 
-    /// Makes a provider of parts that are shared with others.
+    /// Makes a provider like another one, with the parts that are given. Resolved URLs and compiled statements are shared.
+    ///
+    /// - Parameters:
+    ///   - other: the other provider.
+    ///   - database: other connections to the same tables.
+    ///   - writer: another writer.
+    ///   - reader: another reader, such as one that shows a caller what it may see.
     init(
-        database: any DatabaseWriter, mapping: StorageMapping, writer: RowWriter, binder: Binder, reader: StoreReader,
-        options: Options
+        _ other: StoreProvider, database: (any DatabaseWriter)? = nil, writer: RowWriter? = nil,
+        reader: StoreReader? = nil
     ) {
-        self.database = database
-        self.mapping = mapping
-        self.writer = writer
-        self.binder = binder
-        self.reader = reader
-        self.options = options
+        self.database = database ?? other.database
+        mapping = other.mapping
+        self.writer = writer ?? other.writer
+        binder = other.binder
+        self.reader = reader ?? other.reader
+        traits = other.traits
+        cache = other.cache
+        options = other.options
     }
 
     /// The model; reading it never fails.
     public var model: EntityDataModel { mapping.model }
 
-    /// The whole query language, whatever the service can do that the data come from.
-    public var capabilities: ServiceCapabilities? { storeCapabilities }
-
-    /// With the app's own functions.
-    public var queryLanguage: QueryLanguage { QueryLanguage(functions: binder.functions) }
-
-    /// What the tables allow.
-    var storeCapabilities: ServiceCapabilities {
+    private static func capabilities(
+        _ mapping: StorageMapping, isReadOnly: Bool, _ rules: WriteRules
+    ) -> ServiceCapabilities {
         var capabilities = ServiceCapabilities()
-        capabilities.isReadOnly = options.isReadOnly
+        capabilities.isReadOnly = isReadOnly
         capabilities.readOnlySets = Set(mapping.tables.values.filter(\.isReadOnly).map(\.set))
-        capabilities.supportsDeepChanges = writer.rules.updatesRelated
+        capabilities.supportsDeepChanges = rules.updatesRelated
         return capabilities
     }
 
@@ -156,11 +155,23 @@ public final class StoreProvider: ODataProvider {
         }
     }
 
-    /// Resolves a request's URL; `$entity?$id=…` is followed to the entity.
+    /// The resolution that a request brings, if it is one against this provider's model. That of an id still has to be followed.
+    private func resolution(of request: ODataRequest) -> ResolvedURL? {
+        guard let resolution = request.resolution, resolution.model === model else { return nil }
+        if case .entityByID = resolution.bound.resource.target { return nil }
+        return resolution
+    }
+
+    /// A request's URL as it was resolved, or is resolved now; `$entity?$id=…` is followed to the entity.
     func bind(_ request: ODataRequest) throws -> BoundURL {
-        let bound = try binder.bind(request.url)
+        if let resolution = resolution(of: request) { return resolution.bound }
+        return try bind(request.url)
+    }
+
+    private func bind(_ asked: ODataURL) throws -> BoundURL {
+        let bound = try binder.bind(asked)
         guard case .entityByID = bound.resource.target else { return bound }
-        guard let id = request.url.options.id else {
+        guard let id = asked.options.id else {
             throw ODataError(
                 status: 400, code: "InvalidQuery", message: "$entity needs the option $id.", target: "$id")
         }
@@ -172,7 +183,7 @@ public final class StoreProvider: ODataProvider {
             guard let shape = mapping.tables[set]?.shape else { throw ODataError.notFound(id) }
             url = try ODataURL(parsing: EntityID.canonical(set: set, key: key, shape: shape, model: model))
         }
-        url.options = request.url.options
+        url.options = asked.options
         url.options.id = nil
         return try binder.bind(url)
     }
@@ -211,7 +222,7 @@ public final class StoreProvider: ODataProvider {
     public func statement(for url: ODataURL, hidesRows: Bool = false) throws -> CompiledQuery {
         var plain = url
         if plain.options.skipToken != nil { plain.options.skipToken = nil }
-        let entry = try cache.entry(plain) { try binder.bind(plain) }
+        let entry = cache.entry(of: try traits.queryLanguage.urls.find(plain, model) { try binder.bind(plain) })
         guard let query = entry.url.query else { throw ODataError.notImplemented("a statement for this resource") }
         let options = reader.restricting(
             SQLCompiler.Options(now: reader.configuration.now(), hasHiddenOwners: hidesRows))
@@ -219,17 +230,51 @@ public final class StoreProvider: ODataProvider {
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
-        // All pages of a request are one query.
-        var plain = request
-        plain.url.options.skipToken = nil
-        let entry = try cache.entry(plain.url) { try bind(plain) }
-        var resolved = entry.url
-        resolved.query?.skipToken = request.url.options.skipToken
-        let bound = resolved
+        try await read(request) { bound, entry in try await rows(bound, request, entry) }
+    }
+
+    /// Answers a read: the service document and the metadata are told by the model, the rest by `rows`.
+    ///
+    /// - Parameter rows: answers what the database has to be asked for; gets the URL resolved, and what was compiled for it.
+    func read(
+        _ request: ODataRequest, _ rows: (BoundURL, QueryCache.Entry) async throws -> ODataResponse
+    ) async throws -> ODataResponse {
+        let (bound, entry) = try resolved(request)
         switch bound.resource.target {
         case .service: return ODataResponse(body: .serviceDocument)
         case .metadata: return ODataResponse(body: .metadata(model))
         case .batch: throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
+        default: return try await rows(bound, entry)
+        }
+    }
+
+    /// A read's URL resolved, and what was compiled for it: all pages of a request are one query.
+    private func resolved(_ request: ODataRequest) throws -> (BoundURL, QueryCache.Entry) {
+        let resolution = resolution(of: request)
+        let token = request.url.options.skipToken
+        if token == nil, let resolution, let entry = cache.known(of: resolution) { return (resolution.bound, entry) }
+        var plain = request.url
+        if token != nil { plain.options.skipToken = nil }
+        let shared = try traits.queryLanguage.urls.find(plain, model) {
+            guard var bound = resolution?.bound else { return try bind(plain) }
+            bound.query?.skipToken = nil
+            return bound
+        }
+        let entry = cache.entry(of: shared)
+        guard token != nil else {
+            resolution?.made = entry
+            return (shared.bound, entry)
+        }
+        var bound = shared.bound
+        bound.query?.skipToken = token
+        return (bound, entry)
+    }
+
+    /// Answers a read that the database has to be asked for.
+    private func rows(
+        _ bound: BoundURL, _ request: ODataRequest, _ entry: QueryCache.Entry
+    ) async throws -> ODataResponse {
+        switch bound.resource.target {
         case .operation(let operation):
             guard operation.kind == .function else {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])

@@ -77,9 +77,9 @@ extension RequestBudget {
 extension ODataRequest {
     /// The request with a budget, unless it has one of its own.
     func sharing(_ budget: RequestBudget?) -> ODataRequest {
-        guard let budget, self.budget == nil else { return self }
+        guard let budget, self.context.budget == nil else { return self }
         var request = self
-        request.budget = budget
+        request.context.budget = budget
         return request
     }
 }
@@ -105,6 +105,6 @@ extension RequestBudget? {
 
     /// The budget of a request: its own, or a new one with the limits of the provider; `nil` if there is no limit.
     init(of request: ODataRequest, orElse limits: RequestBudget.Limits) {
-        self = request.budget ?? (limits == .unlimited ? nil : RequestBudget(limits))
+        self = request.context.budget ?? (limits == .unlimited ? nil : RequestBudget(limits))
     }
 }

@@ -21,7 +21,7 @@ extension StoreReader {
             for index in parts.indices { parts[index].ask(query) }
         }
         // What is passed over may be whole sets; later pages find the same place again.
-        let skipped = try await skip(options.skip ?? 0, &parts, request.budget, reader)
+        let skipped = try await skip(options.skip ?? 0, &parts, request.context.budget, reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
         let first = try parts.firstIndex { $0.name == place.set } ?? max(place.start(), skipped)
         let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
@@ -33,7 +33,7 @@ extension StoreReader {
                 if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.name), request) }
                 break
             }
-            let (entities, token) = try await entities(part, room, after: place.token, request.budget, reader)
+            let (entities, token) = try await entities(part, room, after: place.token, request.context.budget, reader)
             page.entities += entities
             place.remaining = place.remaining.map { $0 - entities.count }
             place.token = token
@@ -42,7 +42,7 @@ extension StoreReader {
                 break
             }
         }
-        if options.count == true { page.count = try await count(parts, request.budget, reader) }
+        if options.count == true { page.count = try await count(parts, request.context.budget, reader) }
         var response = ODataResponse(body: .page(page))
         if request.preferences.maxPageSize != nil { response.preferencesApplied.append("maxpagesize=\(pageSize)") }
         return response
@@ -117,7 +117,7 @@ extension StoreReader {
         var query = part.query
         query.skipToken = token
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))
-        request.budget = budget
+        request.context.budget = budget
         let target = BoundResource.Target.entities(query.shape, set: part.set)
         let response = try await collection(query, part.segments, target, request, reader, nil, room: room)
         guard case .page(let page) = response.body else { return ([], nil) }

@@ -19,7 +19,7 @@ extension StoreReader {
         let pageSize = [configuration.maxPageSize, room ?? request.preferences.maxPageSize].compactMap { $0 }.min()
             .map { max(1, $0) }
         let link = nextLink(request)
-        let budget = request.budget
+        let budget = request.context.budget
         let paging = expandPaging(request)
         var response: ODataResponse
         if let format = request.format {
@@ -68,7 +68,7 @@ extension StoreReader {
         let now = token?.now ?? configuration.now()
         let pageSize = request.preferences.maxPageSize.map { max(1, $0) }
         let link = nextLink(request)
-        let budget = request.budget
+        let budget = request.context.budget
         var expanding = ExpandPaging()
         expanding.budget = budget
         let paging = expanding
@@ -93,8 +93,8 @@ extension StoreReader {
         query.expand = []
         let wanted = query
         var paging = ExpandPaging()
-        paging.budget = request.budget
-        let id = try await reading(reader, request.budget) { [paging] database in
+        paging.budget = request.context.budget
+        let id = try await reading(reader, request.context.budget) { [paging] database in
             let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
             return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first?.control.id
         }
@@ -107,7 +107,7 @@ extension StoreReader {
     func expandPaging(_ request: ODataRequest) -> ExpandPaging {
         let sizes = [configuration.maxExpandedRows, request.preferences.maxPageSize].compactMap { $0 }
         var paging = ExpandPaging(pageSize: sizes.min(), request: request)
-        paging.budget = request.budget
+        paging.budget = request.context.budget
         return paging
     }
 

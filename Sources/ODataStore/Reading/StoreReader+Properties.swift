@@ -24,8 +24,8 @@ extension StoreReader {
         query.projection = .some(ordinals: [ordinal], names: [])
         let wanted = query
         var paging = ExpandPaging()
-        paging.budget = request.budget
-        let found = try await reading(reader, request.budget) { [paging] database -> Entity? in
+        paging.budget = request.context.budget
+        let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
             let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
             return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first
         }

@@ -48,6 +48,13 @@ public struct StoreReader: Sendable {
             self.now = now
             self.hasHiddenOwners = hasHiddenOwners
         }
+
+        /// Makes the configuration of a provider's reader. Its pages have a bound, so that no result is read in one go.
+        init(_ options: ServingOptions) {
+            self.init(
+                maxPageSize: options.pageBound, maxExpandedRows: options.maxExpandedRows, limits: options.limits,
+                now: options.now)
+        }
     }
 
     /// Where the data lies.
@@ -95,7 +102,7 @@ public struct StoreReader: Sendable {
     ) async throws -> ODataResponse {
         let segments = url.resource.steps
         var request = request
-        request.budget = RequestBudget?(of: request, orElse: configuration.limits)
+        request.context.budget = RequestBudget?(of: request, orElse: configuration.limits)
         switch url.resource.target {
         case .entities:
             guard let query = url.query else { throw ODataError.notImplemented("this collection") }
@@ -108,7 +115,7 @@ public struct StoreReader: Sendable {
                 return try await memberCount(url, property, of: owner, request, reader)
             }
             let query = url.query ?? Self.query(shape, set)
-            return try await count(query, segments, request.budget, reader)
+            return try await count(query, segments, request.context.budget, reader)
         case .references(_, let shape, let set, isCollection: true):
             return try await references(url.query ?? Self.query(shape, set), segments, request, reader)
         case .references(_, let shape, let set, isCollection: false):
@@ -237,7 +244,7 @@ public struct StoreReader: Sendable {
         _ cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         let paging = expandPaging(request)
-        let found = try await reading(reader, request.budget) { [paging] database -> Entity? in
+        let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
             let (compiled, options) = try prepare(query, segments, now: configuration.now(), database, cache)
             return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
         }

@@ -199,7 +199,7 @@ extension RememberedRequests.Answer {
         guard let id = returned else { return response }
         do {
             var reading = ODataRequest(.read, try ODataURL(parsing: id))
-            reading.principal = request.principal
+            reading.context.principal = request.context.principal
             let entity = try await read(reading)
             response.body = entity.body
             response.etag = entity.etag

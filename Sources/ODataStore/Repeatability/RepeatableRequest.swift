@@ -46,7 +46,7 @@ struct RepeatableRequest: Hashable {
         try Self.check(id, "Repeatability-Request-ID")
         if !given.isEmpty { try Self.check(given, "Repeatability-Client-ID") }
         client = given
-        if let principal = requests.first?.principal {
+        if let principal = requests.first?.context.principal {
             client += " " + BodyDigest.text(of: principal.identity)
         }
         former = Former(client: given, fingerprint: RememberedRequests.formerFingerprint(requests))

@@ -31,5 +31,5 @@ public struct ChangeContext {
     public let transaction: ServiceTransaction
 
     /// Who asks.
-    public var principal: Principal? { request.principal }
+    public var principal: Principal? { request.context.principal }
 }

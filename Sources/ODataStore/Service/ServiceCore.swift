@@ -28,8 +28,7 @@ final class ServiceCore: Sendable {
         binder = Binder(model: mapping.model)
         reader = StoreReader(
             mapping: mapping,
-            configuration: StoreReader.Configuration(
-                maxPageSize: options.pageSizeLimit, maxExpandedRows: options.expandedRowLimit, now: options.now),
+            configuration: StoreReader.Configuration(options.serving),
             snapshots: ResultSnapshots(options.snapshotLimits), for: nil)
         streamSets = Set(mapping.tables.values.filter { $0.hasStreams(in: mapping.model) }.map(\.set))
         etags = mapping.tables.mapValues {

@@ -93,7 +93,7 @@ struct ServiceHook: WriteHook {
                     status: 400, code: "InvalidReference", message: "\(target.id) does not exist in \(target.set).",
                     target: change.navigation)
             case (false, .delete): ODataError.notFound(target.id)
-            case (false, _): Access.refusal(change.request.principal, source.set)
+            case (false, _): Access.refusal(change.request.context.principal, source.set)
             }
         try checkVisible(target, table, change.request, database, hidden: hidden)
     }
@@ -232,8 +232,8 @@ struct ServiceHook: WriteHook {
 
     private func check(_ kind: Access.Kind, _ set: String, _ request: ODataRequest, changing entity: Entity?) throws {
         guard !isTrusted, core.definition.authorization != nil else { return }
-        let access = try core.access(request.principal, set)
-        guard access.allows(kind) else { throw Access.refusal(request.principal, set) }
+        let access = try core.access(request.context.principal, set)
+        guard access.allows(kind) else { throw Access.refusal(request.context.principal, set) }
         guard let entity else { return }
         // What a body gives has no marks of its own, and what was set besides, such as a key or a foreign key, has.
         var given = RowWriter.given(entity).union(entity.related.keys).union(entity.dynamicProperties.keys)
@@ -249,7 +249,8 @@ struct ServiceHook: WriteHook {
         _ row: RowWriter.WrittenRow, _ table: TableStorage, _ request: ODataRequest, _ database: Database,
         hidden: ODataError
     ) throws {
-        guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.principal, table.set) else {
+        guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.context.principal, table.set)
+        else {
             return
         }
         let isVisible = try filter.matches(rowID, of: table, core: core, in: database)

@@ -109,7 +109,7 @@ public struct ServiceTransaction {
 
     private func own(_ method: ODataRequest.Method) -> ODataRequest {
         var own = ODataRequest(method, ODataURL(), ifMatch: method == .create ? nil : "*")
-        own.principal = request.principal
+        own.context.principal = request.context.principal
         return own
     }
 }

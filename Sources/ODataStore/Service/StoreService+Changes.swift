@@ -7,7 +7,7 @@ import ODataService
 extension StoreService {
     /// Answers a request that changes something.
     func change(_ request: ODataRequest) async throws -> ODataResponse {
-        let provider = provider(for: request.principal)
+        let provider = provider(for: request.context.principal)
         let bound = try provider.bind(request)
         try checkBound(bound, request)
         try refuseVirtual(bound, request)
@@ -20,7 +20,7 @@ extension StoreService {
             let outcome = try await transact([request]) { _ in
                 [bound]
             } _: { [self] database in
-                try request.budget.running(on: database) {
+                try request.context.budget.running(on: database) {
                     [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
                 }
             }
@@ -74,7 +74,7 @@ extension StoreService {
         var path = bound
         let asksOfMembers = path.resource.steps.last == .each && request.url.options.shapesResponse
         if !asksOfMembers { path.query = nil }
-        _ = try AccessRestriction(core: core, principal: request.principal).restrict(path)
+        _ = try AccessRestriction(core: core, principal: request.context.principal).restrict(path)
     }
 
     /// The answer as the request wants it: entities read again where it selects or expands, streams described,
@@ -116,8 +116,8 @@ extension StoreService {
         else { return nil }
         url.options.select = options.select
         url.options.expand = options.expand
-        let reading = ODataRequest(.read, url, format: request.format).sharing(request.budget)
-        let restriction = AccessRestriction(core: core, principal: request.principal)
+        let reading = ODataRequest(.read, url, format: request.format).sharing(request.context.budget)
+        let restriction = AccessRestriction(core: core, principal: request.context.principal)
         var response = response
         response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider).body
         return response
@@ -135,7 +135,7 @@ extension StoreService {
     }
 
     private func described(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
-        let restriction = AccessRestriction(core: core, principal: request.principal)
+        let restriction = AccessRestriction(core: core, principal: request.context.principal)
         var response = response
         switch response.body {
         case .entity(let entity): response.body = .entity(try restriction.hide(in: entity))
@@ -171,7 +171,7 @@ extension StoreService {
         _ requests: [ODataRequest], _ bound: @escaping @Sendable ([ODataResponse]) throws -> [BoundURL?],
         _ body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
-        let budget = requests.first?.budget
+        let budget = requests.first?.context.budget
         return try await gate.change {
             try Task.checkCancellation()
             return try await budget.shielding { try await self.transactNow(requests, bound, body) }
@@ -248,11 +248,11 @@ extension StoreService {
             guard let bound = try? restricted(whole, request), let query = bound.query else {
                 return ODataResponse(status: 204)
             }
-            let reader = core.reader(for: request.principal)
+            let reader = core.reader(for: request.context.principal)
             let (compiled, options) = try reader.prepare(
                 query, bound.resource.steps, now: options.now(), database)
             var paging = ExpandPaging()
-            paging.budget = request.budget
+            paging.budget = request.context.budget
             var entities = try StoreReader.entities(
                 compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1, paging)
             if let order {
@@ -279,7 +279,8 @@ extension StoreService {
     ) async throws -> [Performed] {
         var responses: [ODataResponse] = []
         for (answer, request) in zip(answers, requests) {
-            responses.append(try await answer.response(to: request) { try await execute($0.sharing(request.budget)) })
+            responses.append(
+                try await answer.response(to: request) { try await execute($0.sharing(request.context.budget)) })
         }
         let urls = answers.contains { $0.result != nil } ? try bound(responses) : []
         var performed: [Performed] = []
@@ -319,7 +320,7 @@ extension StoreService {
     }
 
     private func run(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
-        let budget = request.budget
+        let budget = request.context.budget
         budget?.share(among: items.count)
         return try await BatchRun(
             model: model, single: { try await self.execute($0.sharing(budget)) },
@@ -338,7 +339,7 @@ extension StoreService {
             for case .before(let body) in core.definition.requestInterceptors { try await body(&request) }
             prepared.append(request)
         }
-        let provider = provider(for: prepared.first?.principal)
+        let provider = provider(for: prepared.first?.context.principal)
         let outcome = try await transact(prepared) { [prepared] responses in
             var bound: [BoundURL?] = []
             _ = try resolve(prepared) { request in
@@ -348,7 +349,7 @@ extension StoreService {
             return bound
         } _: { [self, prepared] database in
             var remembered: [RememberedRequests.Answer?] = []
-            let budget = prepared.first?.budget
+            let budget = prepared.first?.context.budget
             let responses = try budget.running(on: database) {
                 try resolve(prepared) { request in
                     if case .media = request.body { throw ODataError.notImplemented("Streams in a change set") }
@@ -375,7 +376,7 @@ extension StoreService {
             case .result(let result, _):
                 made = try await StoreReader.translating {
                     try await database.read { [self] database in
-                        try request.budget.running(on: database) {
+                        try request.context.budget.running(on: database) {
                             try self.response(to: result, request, in: database)
                         }
                     }

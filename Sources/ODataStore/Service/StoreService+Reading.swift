@@ -8,29 +8,18 @@ extension StoreService {
     func read(_ request: ODataRequest) async throws -> ODataResponse {
         if let response = try await trackedRead(request) { return response }
         if SnapshotSpool.isFurtherPage(request) { return try await snapshots.page(request) }
-        let provider = provider(for: request.principal)
-        // What a caller may see decides what is compiled, so that only what all may see is kept.
-        var entry: QueryCache.Entry?
-        if core.definition.authorization == nil {
-            var plain = request
-            plain.url.options.skipToken = nil
-            entry = try cache.entry(plain.url) { try provider.bind(plain) }
+        let provider = provider(for: request.context.principal)
+        return try await provider.read(request) { bound, entry in
+            let allowed = try restricted(bound, request)
+            if case .all = bound.resource.target, !core.definition.virtualSets.isEmpty {
+                throw ODataError.notImplemented("$all of a service with virtual entity sets")
+            }
+            if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
+            if let response = try await readVirtual(allowed, request) { return response }
+            if let response = try await readStream(allowed, request, provider) { return response }
+            // The rights of a caller decide what is compiled: only statements that all may use are kept.
+            return try await read(allowed, request, provider, core.definition.authorization == nil ? entry : nil)
         }
-        var bound = try entry?.url ?? provider.bind(request)
-        bound.query?.skipToken = request.url.options.skipToken
-        switch bound.resource.target {
-        case .service: return ODataResponse(body: .serviceDocument)
-        case .metadata: return ODataResponse(body: .metadata(model))
-        default: break
-        }
-        let allowed = try restricted(bound, request)
-        if case .all = bound.resource.target, !core.definition.virtualSets.isEmpty {
-            throw ODataError.notImplemented("$all of a service with virtual entity sets")
-        }
-        if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
-        if let response = try await readVirtual(allowed, request) { return response }
-        if let response = try await readStream(allowed, request, provider) { return response }
-        return try await read(allowed, request, provider, entry)
     }
 
     /// Reads rows, with what belongs to their streams.
@@ -67,7 +56,7 @@ extension StoreService {
             throw ODataError.methodNotAllowed(.read, allowed: core.writer.allowedMethods(of: set, isEntity: false))
         }
         guard core.definition.authorization != nil else { return bound }
-        return try AccessRestriction(core: core, principal: request.principal).restrict(bound)
+        return try AccessRestriction(core: core, principal: request.context.principal).restrict(bound)
     }
 }
 

@@ -26,14 +26,10 @@ public final class StoreService: ODataProvider {
         case file(String, StoreProtection)
     }
 
-    /// Sizes, times and how strict the service is.
-    public struct Options: Sendable {
-        /// The most rows of a page; a request may ask for fewer by `maxpagesize`.
-        public var pageSizeLimit = 1000
-        /// The most rows of an expanded collection; `nil` for no limit.
-        public var expandedRowLimit: Int?
-        /// Whether everything that changes something is refused, actions excepted.
-        public var isReadOnly = false
+    /// Sizes, times and how strict the service is; the settings of ``ServingOptions`` included.
+    public struct Options: ServingSettings {
+        /// Sizes, limits, the clock, and whether changes are refused.
+        public var serving = ServingOptions()
         /// Whether changes of all entities that have an ETag must state it (428). Those of sets with the term
         /// `Core.OptimisticConcurrency` must in any case (OData Protocol 4.01, 11.4.1.1).
         public var requiresETags = false
@@ -48,12 +44,8 @@ public final class StoreService: ODataProvider {
         public var snapshotLifetime: Int64 = 600
         /// The snapshots that are kept for each caller and for all of them.
         public var snapshotLimits = SnapshotLimits()
-        /// The most bytes of a property's raw value.
-        public var valueSizeLimit = 64 << 20
         /// The most bytes of a stream; `nil` for no limit.
         public var streamSizeLimit: Int64?
-        /// The present time.
-        public var now: @Sendable () -> ODataDateTimeOffset = { .current }
         /// Sizes of the connections to a file.
         public var database = StoreDatabase.Options()
 
@@ -69,21 +61,21 @@ public final class StoreService: ODataProvider {
     let snapshots: SnapshotSpool
     /// Keeps changes and batches under snapshot isolation apart.
     let gate = ChangeGate()
-    /// What has been resolved and compiled for all callers alike.
-    let cache = QueryCache()
+    /// Answers requests in the name of a caller who may see everything, without the features of the service as a whole.
+    private let provider: StoreProvider
     /// Whether the tables were made when the service was opened: then it has no rows yet.
     public let isNew: Bool
     private let store: StoreDatabase?
     /// The number of transactions that changed something since the service was opened.
     let changeCount = Atomic<Int>(0)
 
-    /// Collections are read from a snapshot where that is asked for.
-    public var supportsIsolation: Bool { true }
-
     /// The whole query language, deep changes, delta links, snapshots and repeatable requests.
-    public var capabilities: ServiceCapabilities? {
+    public let traits: ProviderTraits
+
+    private static func capabilities(_ core: ServiceCore) -> ServiceCapabilities {
+        let model = core.mapping.model
         var capabilities = ServiceCapabilities()
-        capabilities.isReadOnly = options.isReadOnly
+        capabilities.isReadOnly = core.options.isReadOnly
         capabilities.readOnlySets = Set(core.definition.virtualSets.keys)
         capabilities.trackedSets = Set(
             model.container.entitySets.map(\.name).filter {
@@ -143,6 +135,15 @@ public final class StoreService: ODataProvider {
         isNew = try await database.write { [schema] in try schema.prepare(in: $0, path: path) }
         core = ServiceCore(definition, options, mapping: schema.mapping)
         functions.begin(with: core)
+        var settings = StoreProvider.Options()
+        settings.serving = options.serving
+        provider = StoreProvider(
+            StoreProvider(database: database, mapping: schema.mapping, options: settings), writer: core.writer,
+            reader: core.reader)
+        var traits = provider.traits
+        traits.supportsIsolation = true
+        traits.capabilities = Self.capabilities(core)
+        self.traits = traits
         streams = StreamStore(database: database, options: options)
         snapshots = SnapshotSpool(options: options)
         try await streams.removeLeftovers()
@@ -174,16 +175,10 @@ public final class StoreService: ODataProvider {
         }
     }
 
-    /// Answers requests in the name of one caller, without what belongs to the service as a whole.
+    /// Answers requests in the name of one caller, without the features of the service as a whole.
     func provider(for principal: Principal?) -> StoreProvider {
-        var settings = StoreProvider.Options()
-        settings.pageSizeLimit = options.pageSizeLimit
-        settings.isReadOnly = options.isReadOnly
-        settings.valueSizeLimit = options.valueSizeLimit
-        settings.now = options.now
-        return StoreProvider(
-            database: database, mapping: schema.mapping, writer: core.writer, binder: core.binder,
-            reader: core.reader(for: principal), options: settings)
+        guard core.definition.authorization != nil else { return provider }
+        return StoreProvider(provider, reader: core.reader(for: principal))
     }
 
     /// Deletes all rows, links and streams; delta links tell of it, snapshots that are out are refused afterwards.

@@ -5,11 +5,11 @@ import ODataService
 
 /// Changes are known from the log that every change of a row writes.
 extension StoreService: ChangeSource {
-    var trackedPageSize: Int { options.pageSizeLimit }
+    var trackedPageSize: Int { options.maxPageSize ?? .max }
 
     func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedQuery>? {
-        let bound = try restricted(provider(for: request.principal).bind(request), request)
-        guard let query = try TrackedQuery(bound, core: core, principal: request.principal),
+        let bound = try restricted(provider(for: request.context.principal).bind(request), request)
+        guard let query = try TrackedQuery(bound, core: core, principal: request.context.principal),
             let table = core.mapping.tables[query.root.set]
         else { return nil }
         return TrackedResult(table: table, bound: bound, scope: query)
@@ -25,12 +25,12 @@ extension StoreService: ChangeSource {
     }
 
     func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws -> ODataResponse {
-        let provider = provider(for: request.principal)
+        let provider = provider(for: request.context.principal)
         return try await read(restricted(provider.bind(request), request), request, provider)
     }
 
     func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
-        try await read(bound, request, provider(for: request.principal))
+        try await read(bound, request, provider(for: request.context.principal))
     }
 
     func changes(

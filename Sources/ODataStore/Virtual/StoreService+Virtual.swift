@@ -13,7 +13,7 @@ public struct VirtualRead {
     public let transaction: ServiceTransaction
 
     /// Who asks.
-    public var principal: Principal? { request.principal }
+    public var principal: Principal? { request.context.principal }
 }
 
 /// Entity sets that no table holds.
@@ -38,7 +38,7 @@ extension StoreService {
         var key: EntityKey?
         if case .key(let given)? = bound.resource.steps.dropFirst().first { key = given }
         let entities = try await database.read { [core, key] database in
-            try request.budget.running(on: database) {
+            try request.context.budget.running(on: database) {
                 try rows(
                     VirtualRead(
                         request: request, key: key,
@@ -47,8 +47,8 @@ extension StoreService {
             }
         }
         var virtual = VirtualEntities(
-            entities, of: set, model: model, now: options.now(), pageSizeLimit: options.pageSizeLimit)
-        if let filter = try core.rowFilter(request.principal, set.name) { try virtual.keep(filter.condition) }
+            entities, of: set, model: model, now: options.now(), maxPageSize: options.serving.pageBound)
+        if let filter = try core.rowFilter(request.context.principal, set.name) { try virtual.keep(filter.condition) }
         return try virtual.answer(bound, request)
     }
 
@@ -56,6 +56,6 @@ extension StoreService {
     func page(
         _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest
     ) throws -> ODataResponse {
-        try VirtualEntities.page(memory, query, request, pageSizeLimit: options.pageSizeLimit)
+        try VirtualEntities.page(memory, query, request, maxPageSize: options.serving.pageBound)
     }
 }

@@ -8,7 +8,7 @@ package struct VirtualEntities {
 
     private let set: EntitySet
     private let model: EntityDataModel
-    private let pageSizeLimit: Int
+    private let maxPageSize: Int
     private var memory: EntitiesInMemory
 
     /// Makes an answerer.
@@ -18,13 +18,13 @@ package struct VirtualEntities {
     ///   - set: the entity set.
     ///   - model: the model that has the set.
     ///   - now: the value of `now()`.
-    ///   - pageSizeLimit: the most entities of a page.
+    ///   - maxPageSize: the most entities of a page.
     package init(
-        _ entities: [Entity], of set: EntitySet, model: EntityDataModel, now: ODataDateTimeOffset, pageSizeLimit: Int
+        _ entities: [Entity], of set: EntitySet, model: EntityDataModel, now: ODataDateTimeOffset, maxPageSize: Int
     ) {
         self.set = set
         self.model = model
-        self.pageSizeLimit = pageSizeLimit
+        self.maxPageSize = maxPageSize
         let shape = model.shape(set.type)
         memory = EntitiesInMemory(
             entities.map { entity in
@@ -74,7 +74,7 @@ package struct VirtualEntities {
         switch bound.resource.target {
         case .entities(let shape, let set):
             return try Self.page(
-                memory, bound.query ?? StoreReader.query(shape, set), request, pageSizeLimit: pageSizeLimit)
+                memory, bound.query ?? StoreReader.query(shape, set), request, maxPageSize: maxPageSize)
         case .count(let shape, let set):
             var query = bound.query ?? StoreReader.query(shape, set)
             query.expand = []
@@ -99,7 +99,7 @@ package struct VirtualEntities {
 
     /// A page of entities in memory; the link to the next one says where it begins.
     static func page(
-        _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest, pageSizeLimit: Int
+        _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest, maxPageSize: Int
     ) throws -> ODataResponse {
         var start = 0
         if let token = query.skipToken {
@@ -109,7 +109,7 @@ package struct VirtualEntities {
             start = position
         }
         var page = try memory.page(query)
-        let size = max(1, min(request.preferences.maxPageSize ?? .max, pageSizeLimit))
+        let size = max(1, min(request.preferences.maxPageSize ?? .max, maxPageSize))
         let rest = page.entities.dropFirst(start)
         if rest.count > size {
             var url = request.url

@@ -82,7 +82,7 @@ extension OfflineODataProvider {
         }
         let virtual = VirtualEntities(
             entities, of: entitySet, model: model, now: options.environment.instant,
-            pageSizeLimit: isPaged ? options.localPageSize ?? Int(Int32.max) : Int(Int32.max))
+            maxPageSize: isPaged ? options.localPageSize ?? Int(Int32.max) : Int(Int32.max))
         var response = try virtual.answer(bound, request)
         guard !attached.isEmpty else { return response }
         switch response.body {

@@ -52,6 +52,9 @@ public final class AttachedStores: ODataProvider {
     /// The numbers that the models have which the stores were opened with, by the names of the stores in SQL.
     private let modelNumbers: [String: Int]
 
+    /// Those of a store that is read alone; texts are compared as the stores do, and queries may call `entityExists`.
+    public let traits: ProviderTraits
+
     private init(
         model: EntityDataModel, connection: DatabaseQueue, provider: StoreProvider, modelNumbers: [String: Int]
     ) {
@@ -59,6 +62,7 @@ public final class AttachedStores: ODataProvider {
         self.model = model
         self.connection = connection
         self.provider = provider
+        traits = provider.traits
     }
 
     /// Opens a connection that reads all stores, each with its own key.
@@ -92,7 +96,7 @@ public final class AttachedStores: ODataProvider {
         for (_, store) in named { try await store.checkModel() }
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
-        providerOptions.pageSizeLimit = Int(Int32.max)
+        providerOptions.maxPageSize = nil
         providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
         let forms = texts.count == 1 ? texts.first?.forms : nil
@@ -128,9 +132,6 @@ public final class AttachedStores: ODataProvider {
         }
         return views.sorted()
     }
-
-    /// With `entityExists`, and texts compared as the stores do.
-    public var queryLanguage: QueryLanguage { provider.queryLanguage }
 
     /// Answers a read.
     ///

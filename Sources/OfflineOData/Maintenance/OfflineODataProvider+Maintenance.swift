@@ -143,7 +143,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: `QueryError` with the place of what is unknown.
     public func check(_ url: ODataURL) throws(QueryError) {
-        _ = try queryLanguage.bind(url, model: model)
+        _ = try traits.queryLanguage.bind(url, model: model)
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import ODataModel
 import ODataService
 
@@ -85,28 +84,11 @@ extension ChangeOptions {
         changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
     }
 
-    /// The header field that carries the options of a change to the store. It never leaves it.
-    static let field = "Outpost-Change-Options"
-
-    /// The options of a request; the defaults where it has none.
-    ///
-    /// - Throws: `ODataError` for a field that does not hold options.
-    init(_ request: ODataRequest) throws {
-        if let text = request.headers[Self.field] {
-            do {
-                self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
-            } catch {
-                throw ODataError(status: 400, code: "InvalidChangeOptions", message: "\(Self.field): \(error)")
-            }
-        } else {
-            self.init()
-        }
-        // What an app would have sent online is sent later.
-        headers.merge(request.headers.filter { $0.key != Self.field }) { options, _ in options }
-    }
-
-    func apply(to request: inout ODataRequest) throws {
-        request.headers[Self.field] = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    /// The options of a request with its header fields, which an app would have sent online and the upload sends later; the
+    /// defaults if it has none.
+    init(_ request: ODataRequest) {
+        self = request.context.changeOptions ?? ChangeOptions()
+        headers.merge(request.headers) { options, _ in options }
     }
 
     /// The options of a request that a later one is put into: header fields of both, the later ones' values where they
@@ -122,33 +104,37 @@ extension ChangeOptions {
     }
 
     /// Says which change set a change is in, besides the options that it has.
-    static func setChangeSet(_ changeSet: String?, of request: inout ODataRequest) throws {
-        var options = ChangeOptions()
-        if request.headers[field] != nil { options = try ChangeOptions(request) }
+    static func setChangeSet(_ changeSet: String?, of request: inout ODataRequest) {
+        var options = request.context.changeOptions ?? ChangeOptions()
         options.changeSet = changeSet
-        try options.apply(to: &request)
+        request.context.changeOptions = options
+    }
+}
+
+extension ChangeOptions: RequestContextValue {}
+
+extension RequestContext {
+    /// The options of a change to an offline store; `nil` for the defaults.
+    public var changeOptions: ChangeOptions? {
+        get { self[ChangeOptions.self] }
+        set { self[ChangeOptions.self] = newValue }
     }
 }
 
 /// A store whose changes are made with the same options.
-struct ChangingProvider: ODataProvider {
-    let base: OfflineODataProvider
+struct ChangingProvider: ProviderWrapper {
+    let base: any ODataProvider
     let options: ChangeOptions
-
-    var model: EntityDataModel { base.model }
-    var supportsIsolation: Bool { base.supportsIsolation }
-    var capabilities: ServiceCapabilities? { base.capabilities }
-    var queryLanguage: QueryLanguage { base.queryLanguage }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         if case .batch(var items) = request.body {
             for index in items.indices where items[index].request.method != .read {
-                try options.apply(to: &items[index].request)
+                items[index].request.context.changeOptions = options
             }
             request.body = .batch(items)
         } else if request.method != .read {
-            try options.apply(to: &request)
+            request.context.changeOptions = options
         }
         return try await base.execute(request)
     }

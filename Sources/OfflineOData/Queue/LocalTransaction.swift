@@ -31,10 +31,10 @@ public final class LocalTransaction {
         if case .batch = request.body { throw ODataError.notImplemented("A batch within a transaction") }
         guard request.method != .read else { throw ODataError.notImplemented("A read as a change") }
         var request = request
-        if request.headers[ChangeOptions.field] == nil {
-            try options.apply(to: &request)
+        if request.context.changeOptions == nil {
+            request.context.changeOptions = options
         } else {
-            try ChangeOptions.setChangeSet(options.changeSet, of: &request)
+            ChangeOptions.setChangeSet(options.changeSet, of: &request)
         }
         var response: ODataResponse?
         do {

@@ -36,16 +36,14 @@ extension OfflineODataProvider {
             let operation = bound.resource.calledOperation
         else { return nil }
         return CalledOperation(
-            request: plain, operation: operation, steps: bound.resource.steps, options: try ChangeOptions(plain))
+            request: plain, operation: operation, steps: bound.resource.steps, options: ChangeOptions(plain))
     }
 
     /// Answers the call of an operation; `nil` for any other request.
     func answerCall(_ request: ODataRequest) async throws -> ODataResponse? {
         guard let call = try operation(calledBy: request) else { return nil }
         guard call.isQueued else {
-            var request = try await followingAlias(call.request) ?? call.request
-            request.headers[ChangeOptions.field] = nil
-            return try await connection().execute(request)
+            return try await connection().execute(try await followingAlias(call.request) ?? call.request)
         }
         return try await database.write { [self] in try enqueue(call, in: $0) }
     }

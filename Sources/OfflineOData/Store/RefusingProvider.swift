@@ -1,18 +1,13 @@
 import ErrorCodes
-import ODataModel
 import ODataService
 
 /// A service whose client refuses beforehand what the metadata says the service cannot do: the refusal is taken as the answer
 /// that the service would have given, so that whatever reads or sends has one way of hearing a no.
-struct RefusingProvider: ODataProvider {
+struct RefusingProvider: ProviderWrapper {
     /// The code of requests that were refused before they were sent.
     static let code = "NotSupported"
 
     let base: any ODataProvider
-
-    var model: EntityDataModel { get async throws { try await base.model } }
-    var supportsIsolation: Bool { base.supportsIsolation }
-    var capabilities: ServiceCapabilities? { base.capabilities }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {

@@ -37,7 +37,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         let written = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
-            let url = try await provider.queryLanguage.address(of: written) ?? written
+            let url = try await provider.traits.queryLanguage.address(of: written) ?? written
             try provider.check(url, written: query)
             if explain {
                 try await printExplanation(provider, url)

@@ -246,7 +246,7 @@ struct Serve: AsyncParsableCommand {
         var options = ServedDatabase.Options()
         options.isReadOnly = readOnly
         options.installsTriggers = track
-        options.pageSize = pageSize == 0 ? nil : pageSize
+        options.maxPageSize = pageSize == 0 ? nil : pageSize
         for key in keys {
             guard let mark = key.lastIndex(of: "="), mark != key.startIndex, key.index(after: mark) != key.endIndex
             else {
@@ -301,7 +301,7 @@ struct Serve: AsyncParsableCommand {
         }
         var options = StoreService.Options()
         options.isReadOnly = readOnly
-        options.pageSizeLimit = pageSize == 0 ? Int(Int32.max) : pageSize
+        options.maxPageSize = pageSize == 0 ? nil : pageSize
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
         if let rows {
             let data = try NamedFile.contents(of: rows)

@@ -29,7 +29,7 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         let table = EntityTable(model: provider.model, url: url)
         do {
             try provider.check(url, written: query)
-            let writer = EntityJSON(model: provider.model, url: url, provider.queryLanguage)
+            let writer = EntityJSON(model: provider.model, url: url, provider.traits.queryLanguage)
             for try await changes in provider.observeChanges(url) {
                 for (sign, entities) in [
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),

@@ -22,7 +22,7 @@ struct ExportedRows {
         self.url = url
         self.provider = provider
         pageSize = url.options.expand.isEmpty ? 1000 : nil
-        let bound = try provider.queryLanguage.bind(url, model: provider.model)
+        let bound = try provider.traits.queryLanguage.bind(url, model: provider.model)
         result = ResultShape(bound)
         set = result.set?.name
         guard format == .csv else {

@@ -1,18 +1,16 @@
-import ODataModel
 import ODataService
 
 /// A provider that answers what reads and refuses what changes.
-struct ReadOnlyProvider: ODataProvider {
+struct ReadOnlyProvider: ProviderWrapper {
     let base: any ODataProvider
 
-    var model: EntityDataModel { get async throws { try await base.model } }
-    var supportsIsolation: Bool { base.supportsIsolation }
-    var queryLanguage: QueryLanguage { base.queryLanguage }
-
-    var capabilities: ServiceCapabilities? {
-        var capabilities = base.capabilities ?? ServiceCapabilities()
+    /// Those of the base, which cannot be changed.
+    var traits: ProviderTraits {
+        var traits = base.traits
+        var capabilities = traits.capabilities ?? ServiceCapabilities()
         capabilities.isReadOnly = true
-        return capabilities
+        traits.capabilities = capabilities
+        return traits
     }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {

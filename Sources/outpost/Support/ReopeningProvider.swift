@@ -4,7 +4,7 @@ import OfflineOData
 import Synchronization
 
 /// A clone that is opened again once another process has brought it to a new model, so that what serves it goes on.
-final class ReopeningProvider: ODataProvider {
+final class ReopeningProvider: ProviderWrapper {
     private struct State {
         var store: OfflineODataProvider
         /// What opens the clone again, while it does.
@@ -22,8 +22,8 @@ final class ReopeningProvider: ODataProvider {
 
     private var store: OfflineODataProvider { state.withLock { $0.store } }
 
-    var capabilities: ServiceCapabilities? { store.capabilities }
-    var queryLanguage: QueryLanguage { store.queryLanguage }
+    /// The clone as it is open now.
+    var base: any ODataProvider { store }
 
     /// The model that the clone has now, whoever brought it there.
     var model: EntityDataModel {

@@ -101,6 +101,8 @@ final class ScriptedProvider: ODataProvider {
         state.withLock { $0.answer = answer }
     }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         let answer = state.withLock { state in
             state.requests.append(request)

@@ -27,6 +27,8 @@ actor MemoryService: ODataProvider {
 
     nonisolated var model: EntityDataModel { get async throws { fixedModel } }
 
+    nonisolated var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         requests.append(request)
         if case .batch(let items) = request.body { return try await batch(items) }

@@ -19,6 +19,8 @@ final class Recorder: ODataProvider {
     /// The last request as `GET Ships?$top=1`.
     var last: String { requests.last.map { "\($0.method.rawValue) \($0.link ?? $0.url.description)" } ?? "" }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         state.withLock { state in
             state.requests.append(request)

@@ -39,7 +39,7 @@ import Testing
 
     @Test("11.1 a URL that was read before is read by the model that is asked for now, and by its own literals")
     func readAgain() async throws {
-        let urls = ResolvedURLs()
+        let traits = ProviderTraits.standard
         let (old, new) = (
             try ExampleService.model(),
             try CSDLReader.read(
@@ -47,8 +47,7 @@ import Testing
         )
         func filter(_ model: EntityDataModel, _ text: String) async throws -> ODataURL {
             let decoder = RequestDecoder(
-                serviceRoot: try ServiceRoot(ExampleService.root), publicRoot: nil, model: model, maxBodySize: 1_000,
-                supportsIsolation: false, urls: urls)
+                serviceRoot: try ServiceRoot(ExampleService.root), model: model, maxBodySize: 1_000, traits: traits)
             let (message, body) = Transcript.request("GET /service/\(text)\n\n")
             return try await decoder.decode(message, body: body).request.url
         }
@@ -66,12 +65,10 @@ import Testing
 
     @Test("11.1 an id is looked for below the root that the request has seen, however the URL is written")
     func byID() async throws {
-        let urls = ResolvedURLs()
         let model = try ExampleService.model()
         func decode(_ path: String, host: String) async throws -> ODataURL {
             let decoder = RequestDecoder(
-                serviceRoot: try ServiceRoot("http://\(host)/service/"), publicRoot: nil, model: model,
-                maxBodySize: 1_000, supportsIsolation: false, urls: urls)
+                serviceRoot: try ServiceRoot("http://\(host)/service/"), model: model, maxBodySize: 1_000)
             let (message, body) = Transcript.request("GET /service/\(path)?$id=http://a/service/Products(1)\n\n")
             return try await decoder.decode(message, body: body).request.url
         }

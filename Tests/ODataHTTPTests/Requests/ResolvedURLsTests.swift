@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataService
 import Testing
 
 @testable import ODataHTTP
@@ -16,7 +17,7 @@ struct ResolvedURLsTests {
         let found = try urls.find(text, model) { () throws(QueryError) in
             isRead = true
             let url = try ODataURL(parsing: text)
-            return ResolvedURL(url: url, bound: try Binder(model: model).bind(url))
+            return ResolvedURL(url: url, bound: try Binder(model: model).bind(url), model: model)
         }
         #expect(found.url == (try ODataURL(parsing: text)))
         return isRead
@@ -42,11 +43,36 @@ struct ResolvedURLsTests {
                 let text = "Customers('\(key)')"
                 let found = try urls.find(text, model) { () throws(QueryError) in
                     let url = try ODataURL(parsing: text)
-                    return ResolvedURL(url: url, bound: try Binder(model: model).bind(url))
+                    return ResolvedURL(url: url, bound: try Binder(model: model).bind(url), model: model)
                 }
                 #expect(found.bound.resource.steps.last == .key(EntityKey("ID", .string(key))))
             }
         }
+    }
+
+    @Test("are found by their trees as well, byte by byte, for the model that they were resolved against")
+    func trees() throws {
+        let (model, other) = (try ExampleService.model(), try ExampleService.model())
+        func isBound(_ url: ODataURL, _ model: EntityDataModel) throws -> Bool {
+            var isBound = false
+            let found = try urls.find(url, model) {
+                isBound = true
+                return try Binder(model: model).bind(url)
+            }
+            #expect(found.url == url && found.model === model)
+            return isBound
+        }
+        for text in ["Products?$filter=Stock gt 1", "Products?$search=\u{E9}", "Products?$search=e\u{301}"] {
+            let url = try ODataURL(parsing: text)
+            #expect(try isBound(url, model), "\(text)")
+            #expect(try !isBound(url, model), "\(text)")
+        }
+        let url = try ODataURL(parsing: "Products?$filter=Stock gt 1")
+        #expect(try isBound(url, other))
+        #expect(try !isBound(url, other))
+        let alias = try ODataURL(parsing: "Products?$filter=@a&@a=Stock gt 1")
+        #expect(try isBound(alias, model))
+        #expect(try isBound(alias, model), "a short URL may become a large tree")
     }
 
     @Test("give their place to others, those first that nobody asks for")

@@ -21,6 +21,8 @@ final class ScriptedProvider: ODataProvider {
     var model: EntityDataModel { get async throws { scriptedModel } }
     var requests: [ODataRequest] { seen.withLock { $0 } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         seen.withLock { $0.append(request) }
         return try await answer(request)
@@ -257,14 +259,15 @@ final class ScriptedProvider: ODataProvider {
                     items.map { item in
                         BatchResult(
                             id: item.id,
-                            result: .success(ODataResponse(body: .count(item.request.principal == nil ? 0 : 1))))
+                            result: .success(ODataResponse(body: .count(item.request.context.principal == nil ? 0 : 1)))
+                        )
                     }))
         }
         let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
         let ann = Principal(name: "ann", roles: ["reader"])
         let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
         _ = await handler.handle(read, body, principal: ann)
-        #expect(provider.requests.last?.principal == ann)
+        #expect(provider.requests.last?.context.principal == ann)
         let (batch, parts) = Transcript.request(
             """
             POST /service/$batch
@@ -317,19 +320,55 @@ final class ScriptedProvider: ODataProvider {
                 body: .encoded(ByteStream { throw ODataError.notFound("The table") }, contentType: "application/json"))
         }
         #expect(early.hasPrefix("404\n"))
+        // The second chunk is looked for behind a short first one, and nothing has been sent by then.
+        let second = try await answer("GET /service/Products\n\n") { _, _ in
+            ODataResponse(body: .encoded(Self.failing(behind: 1), contentType: "application/json"))
+        }
+        #expect(second.hasPrefix("404\n"))
         await #expect(throws: ODataError.self) {
             _ = try await answer("GET /service/Products\n\n") { _, _ in
-                let first = Mutex(true)
+                ODataResponse(body: .encoded(Self.failing(behind: 2), contentType: "application/json"))
+            }
+        }
+    }
+
+    /// A stream that throws after some chunks.
+    private static func failing(behind count: Int, length: Int64? = nil) -> ByteStream {
+        let left = Mutex(count)
+        return ByteStream(length: length) {
+            let hasChunk = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            guard hasChunk else { throw ODataError.notFound("The rest") }
+            return Array("{\"value\":[".utf8)
+        }
+    }
+
+    @Test func `a short stream of known length that fails before its first byte is refused`() async throws {
+        let text = try await answer("GET /service/Products(1)/Name/$value\n\n") { _, _ in
+            ODataResponse(body: .raw(Self.failing(behind: 0, length: 10), contentType: "text/plain"))
+        }
+        #expect(text.hasPrefix("404\n") && text.contains("\"error\""))
+    }
+
+    @Test func `a page of one chunk has its length, and one of several has none`() async throws {
+        for (count, length) in [(1, "2"), (2, nil)] as [(Int, String?)] {
+            let left = Mutex(count)
+            let provider = try ScriptedProvider { _ in
                 let stream = ByteStream {
-                    let isFirst = first.withLock { value in
-                        defer { value = false }
-                        return value
+                    left.withLock { left -> [UInt8]? in
+                        left -= 1
+                        return left >= 0 ? Array("{}".utf8) : nil
                     }
-                    if isFirst { return Array("{\"value\":[".utf8) }
-                    throw ODataError.notFound("The rest")
                 }
                 return ODataResponse(body: .encoded(stream, contentType: "application/json"))
             }
+            let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
+            let (message, body) = Transcript.request("GET /service/Products\n\n")
+            let (response, stream) = await handler.handle(message, body)
+            #expect(response.headerFields[.contentLength] == length)
+            #expect(try await stream.collect(limit: 100).count == 2 * count)
         }
     }
 

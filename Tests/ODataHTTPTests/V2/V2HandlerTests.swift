@@ -66,6 +66,8 @@ import Testing
         var model: EntityDataModel { get async throws { fixed } }
         var requests: [ODataRequest] { seen.withLock { $0 } }
 
+        var traits: ProviderTraits { .standard }
+
         func execute(_ request: ODataRequest) async throws -> ODataResponse {
             seen.withLock { $0.append(request) }
             return try answer(self, request)

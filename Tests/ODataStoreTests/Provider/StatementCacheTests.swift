@@ -18,6 +18,10 @@ struct StatementCacheTests {
         return StoreProvider(database: traders.queue, mapping: traders.mapping, options: options)
     }
 
+    private func resolved(_ text: String) throws -> ResolvedURL {
+        ResolvedURL(url: try ODataURL(parsing: text), bound: try traders.bind(text), model: traders.model)
+    }
+
     private func json(_ url: String, _ provider: StoreProvider) async throws -> String {
         let request = ODataRequest(.read, try ODataURL(parsing: url), format: ResponseFormat(serviceRoot: "http://nw/"))
         switch try await provider.execute(request).body {
@@ -30,10 +34,11 @@ struct StatementCacheTests {
     func released() throws {
         weak var kept: QueryCache?
         do {
-            let cache = QueryCache()
-            _ = try cache.entry(try ODataURL(parsing: "Orders?$filter=Freight gt 20")) {
-                try traders.bind("Orders?$filter=Freight gt 20")
-            }
+            let (cache, urls) = (QueryCache(), ResolvedURLs())
+            let text = "Orders?$filter=Freight gt 20"
+            let resolved = try urls.find(try ODataURL(parsing: text), traders.model) { try traders.bind(text) }
+            let entry = cache.entry(of: resolved)
+            #expect(cache.known(of: resolved) === entry)
             kept = cache
         }
         #expect(kept == nil)
@@ -135,8 +140,7 @@ struct StatementCacheTests {
     func limit() throws {
         func shape(_ count: Int) throws -> QueryShape? {
             let filter = (1...count).map { "OrderID eq \($0)" }.joined(separator: " or ")
-            let url = "Orders?$filter=\(filter)"
-            return try QueryCache().entry(try ODataURL(parsing: url)) { try traders.bind(url) }.shape
+            return QueryCache().entry(of: try resolved("Orders?$filter=\(filter)")).shape
         }
         #expect(try shape(QueryCache.maxLiterals)?.parameters.count == QueryCache.maxLiterals)
         #expect(try shape(QueryCache.maxLiterals + 1) == nil)
@@ -161,7 +165,7 @@ struct StatementCacheTests {
         let cache = QueryCache()
         let options = SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0))
         func entry(_ text: String) throws -> QueryCache.Entry {
-            try cache.entry(try ODataURL(parsing: text)) { try traders.bind(text) }
+            cache.entry(of: try resolved(text))
         }
         let one = try entry(first)
         let query = try #require(one.url.query)

@@ -18,7 +18,7 @@ import Testing
         page: Int? = nil
     ) async throws -> ODataResponse {
         var request = ODataRequest(.read, try ODataURL(parsing: url), format: format)
-        request.budget = budget
+        request.context.budget = budget
         request.preferences.maxPageSize = page
         return try await traders.reader().read(try traders.bind(url), request: request, in: traders.queue)
     }
@@ -218,7 +218,7 @@ import Testing
         let budget = RequestBudget(.unlimited)
         let path = "Employees/$filter(@f)/$each?@f=" + Self.endless.dropFirst("Employees?$filter=".count)
         var request = ODataRequest(.delete, try ODataURL(parsing: path))
-        request.budget = budget
+        request.context.budget = budget
         let changing = request
         let cancelled = Task { _ = try await provider.execute(changing) }
         try await Task.sleep(for: .milliseconds(300))

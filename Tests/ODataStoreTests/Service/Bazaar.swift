@@ -52,7 +52,7 @@ struct Bazaar {
     ) throws -> ODataRequest {
         var request = ODataRequest(
             method, try ODataURL(parsing: url), preferences: preferences, ifMatch: ifMatch, ifNoneMatch: ifNoneMatch)
-        request.principal = principal
+        request.context.principal = principal
         if let json { request.body = try body(json, request) }
         return request
     }

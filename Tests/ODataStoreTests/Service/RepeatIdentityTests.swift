@@ -17,7 +17,7 @@ struct RepeatIdentityTests {
 
     private func creation(_ bazaar: Bazaar, _ json: String, _ principal: Principal?) throws -> ODataRequest {
         var request = try bazaar.request(.create, "Products", json)
-        request.principal = principal
+        request.context.principal = principal
         request.repeatability = Self.repeatability
         return request
     }
@@ -100,7 +100,7 @@ struct RepeatIdentityTests {
             var request = try database.request(
                 .create, "item", try database.entity("item", ["name": .string(name)]), id: "r-1",
                 firstSent: RepeatableRequestTests.sent)
-            request.principal = principal
+            request.context.principal = principal
             return try await database.execute(request)
         }
         let first = try await create("ann's", Self.ann)

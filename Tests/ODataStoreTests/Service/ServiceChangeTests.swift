@@ -81,7 +81,7 @@ struct ServiceChangeTests {
     func intercepted() async throws {
         let bazaar = try await bazaar { definition in
             definition.beforeRequest { request in
-                if request.headers["X-User"] == "ann" { request.principal = Self.ann }
+                if request.headers["X-User"] == "ann" { request.context.principal = Self.ann }
                 if case .entity(var entity) = request.body, entity["Name"] == "raw" {
                     entity["Name"] = "made"
                     request.body = .entity(entity)
@@ -210,7 +210,7 @@ struct ServiceChangeTests {
             var request = ODataRequest(
                 following: link, preferences: Preferences(maxPageSize: 1),
                 format: ResponseFormat(serviceRoot: "http://s/"))
-            request.principal = Self.root
+            request.context.principal = Self.root
             do {
                 #expect(try await text(bazaar.service.execute(request)).contains("Mug"))
                 return 200

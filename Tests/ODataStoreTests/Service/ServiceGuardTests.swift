@@ -318,7 +318,7 @@ struct ServiceGuardTests {
         let bazaar = try await guarded()
         func page(_ url: String, _ principal: Principal) async throws -> EntityPage {
             var request = ODataRequest(following: url, preferences: Preferences(maxPageSize: 1))
-            request.principal = principal
+            request.context.principal = principal
             guard case .page(let page) = try await bazaar.service.execute(request).body else {
                 throw ODataError.notFound("page")
             }

@@ -81,6 +81,8 @@ struct CopiedStoreTests {
         let base: any ODataProvider
         var model: EntityDataModel { get async throws { try await base.model } }
 
+        var traits: ProviderTraits { .standard }
+
         func execute(_ request: ODataRequest) async throws -> ODataResponse {
             var request = request
             request.repeatability = nil

@@ -171,6 +171,8 @@ private struct Decoding: ODataProvider {
 
     var model: EntityDataModel { get async throws { try await remote.model } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         if request.method == .read { request.format = nil }

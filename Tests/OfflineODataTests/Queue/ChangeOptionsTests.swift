@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import ODataHTTP
 import ODataModel
@@ -13,7 +14,7 @@ struct ChangeOptionsTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let visits = store.changing(ChangeOptions(category: "visits"))
-        #expect(visits.capabilities == store.capabilities && store.capabilities != nil)
+        #expect(visits.traits.capabilities == store.traits.capabilities && store.traits.capabilities != nil)
         try await store.create("Categories", ["Name": "First"])
         try await visits.create(
             "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
@@ -155,11 +156,26 @@ struct ChangeOptionsTests {
         var request = ODataRequest(
             .update, try ODataURL(parsing: "Products(1)"),
             body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])))
-        request.headers["Outpost-Change-Options"] =
-            #"{"headers":{},"isUnmodifiable":false,"priority":3,"removesCreatedEntity":false,"tag":"old"}"#
+        let earlier = #"{"headers":{},"isUnmodifiable":false,"priority":3,"removesCreatedEntity":false,"tag":"old"}"#
+        request.context.changeOptions = try JSONDecoder().decode(ChangeOptions.self, from: Data(earlier.utf8))
         _ = try await store.execute(request)
         let options = try #require(try await store.status().pending.first?.options)
         #expect(options == ChangeOptions(tag: "old", priority: 3))
+    }
+
+    @Test("A header field never steers the queue: the options travel in the context of the request")
+    func noHeaderField() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        var request = ODataRequest(
+            .update, try ODataURL(parsing: "Products(1)"),
+            body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])),
+            headers: ["Outpost-Change-Options": #"{"priority":9,"tag":"of a stranger"}"#])
+        request.context.changeOptions = ChangeOptions(tag: "own", priority: 3)
+        _ = try await store.execute(request)
+        let options = try #require(try await store.status().pending.first?.options)
+        #expect(options.tag == "own" && options.priority == 3)
+        #expect(options.headers == request.headers, "a field like any other, which is sent with the change")
     }
 
     @Test("a higher priority goes first, dependencies before that")

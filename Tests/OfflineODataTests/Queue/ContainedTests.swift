@@ -455,6 +455,8 @@ private struct ChangedService: ODataProvider {
         get async throws { hasChanged.isSet ? changed : try await base.model }
     }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if hasChanged.isSet, request.url.path.segments == [.metadata] { return ODataResponse(body: .metadata(changed)) }
         return try await base.execute(request)

@@ -40,6 +40,8 @@ struct TypesTests {
 
         var model: EntityDataModel { get async throws { parsed } }
 
+        var traits: ProviderTraits { .standard }
+
         func execute(_ request: ODataRequest) async throws -> ODataResponse {
             guard request.method != .read else { return ODataResponse(body: .page(EntityPage())) }
             seen.append(request)

@@ -184,6 +184,8 @@ private struct AcceptingService: ODataProvider {
     let model: EntityDataModel
     let sent: LockedNames
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         guard request.method != .read else { throw ODataError.notFound(request.url.description) }
         sent.append("\(request.method) \(request.url)")

@@ -13,6 +13,8 @@ struct Gateway: ODataProvider {
 
     var model: EntityDataModel { get async throws { try await base.model } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if let answer = try await before(request) { return answer }
         // What is changed must be decoded.

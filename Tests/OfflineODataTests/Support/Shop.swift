@@ -27,7 +27,7 @@ final class Shop: Sendable {
         let sql = try String(contentsOf: Self.root.appendingPathComponent("Examples/Shop/shop.sql"), encoding: .utf8)
         try await DatabaseQueue(path: path).write { try $0.execute(sql: sql + tables) }
         var options = ServedDatabase.Options()
-        options.pageSize = pageSize
+        options.maxPageSize = pageSize
         database = try await ServedDatabase.open(path: path, options: options)
         wire = Wire(LoopbackTransport(ODataHandler(provider: database)))
         isOwner = true
@@ -205,6 +205,8 @@ struct PlainService: ODataProvider {
             return try EntityDataModel(schemas: schemas)
         }
     }
+
+    var traits: ProviderTraits { .standard }
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         var request = request

@@ -366,6 +366,8 @@ private struct ForgetfulService: ODataProvider {
 
     var model: EntityDataModel { get async throws { try await base.model } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         guard case .batch(var items) = request.body else { return try await base.execute(request) }
         for index in items.indices {

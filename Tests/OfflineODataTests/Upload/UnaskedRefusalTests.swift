@@ -85,6 +85,8 @@ private final class ForgetfulService: ODataProvider {
 
     var model: EntityDataModel { get async throws { try await base.model } }
 
+    var traits: ProviderTraits { .standard }
+
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if request.method == .read {
             let isFirst = state.withLock { state in

@@ -6,7 +6,7 @@ import ODataService
 
 /// Changes are known from the versions that rows have in the file beside the database.
 extension ServedDatabase: ChangeSource {
-    var trackedPageSize: Int { options.pageSize ?? .max }
+    var trackedPageSize: Int { options.maxPageSize ?? .max }
 
     func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedScope>? {
         let bound = try writing.bind(request)

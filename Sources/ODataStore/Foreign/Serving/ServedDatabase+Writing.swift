@@ -11,7 +11,7 @@ extension ServedDatabase {
     func change(_ request: ODataRequest) async throws -> ODataResponse {
         let bound = try writing.bind(request)
         let prepared = try await writing.prepared(request, bound)
-        let budget = request.budget
+        let budget = request.context.budget
         let responses = try await transact([request]) { [writing] database in
             try budget.running(on: database) { [try writing.perform(prepared, bound, in: database)] }
         }
@@ -39,7 +39,7 @@ extension ServedDatabase {
         let commit = ServedCommit(
             tracker: tracker, identification: identification, now: now, lifetime: lifetime, atStep: options.atStep)
         do {
-            let budget = requests.first?.budget
+            let budget = requests.first?.context.budget
             let outcome = try await budget.shielding { [connections] in
                 try await connections.writer.writeWithoutTransaction { database in
                     try commit.run(in: database, body)
@@ -67,7 +67,7 @@ extension ServedDatabase {
         var responses: [ODataResponse] = []
         for (answer, request) in zip(answers, requests) {
             responses.append(
-                try await answer.response(to: request) { try await reader.execute($0.sharing(request.budget)) })
+                try await answer.response(to: request) { try await reader.execute($0.sharing(request.context.budget)) })
         }
         return responses
     }
@@ -76,7 +76,7 @@ extension ServedDatabase {
 
     /// Answers the requests of a batch in order; each change set is one transaction.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
-        let budget = request.budget
+        let budget = request.context.budget
         budget?.share(among: items.count)
         return try await BatchRun(
             model: model, single: { try await self.execute($0.sharing(budget)) },

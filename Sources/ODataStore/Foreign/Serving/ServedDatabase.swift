@@ -20,15 +20,14 @@ import Synchronization
 /// and remembered requests live in `NAME.db-outpost` beside it, and other programs may go on
 /// working with it. The model is made when the database is opened; when its schema changes, open it again.
 public final class ServedDatabase: ODataProvider {
-    /// How a database is served.
-    public struct Options: Sendable {
-        /// Whether everything that changes something is refused, and the file opened for reading only.
-        public var isReadOnly = false
+    /// How a database is served; the settings of ``ServingOptions`` included. With `isReadOnly`, the file is opened for
+    /// reading only.
+    public struct Options: ServingSettings {
+        /// Sizes, limits, the clock, and whether changes are refused.
+        public var serving = ServingOptions()
         /// Whether triggers that note every change are put into the database, so that a pull never costs a
         /// comparison of all rows; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
         public var installsTriggers = false
-        /// The most rows of a page; `nil` for no limit but the request's own.
-        public var pageSize: Int? = 1000
         /// The key columns of the views that are to be entity sets, by the view's name.
         public var viewKeys: [String: [String]] = [:]
         /// The namespace of the model.
@@ -39,8 +38,6 @@ public final class ServedDatabase: ODataProvider {
         public var readerCount = 2
         /// How long a lock of another program is waited for, in seconds.
         public var busyTimeout: TimeInterval = 5
-        /// The present time.
-        public var now: @Sendable () -> ODataDateTimeOffset = { .current }
         /// Called between the steps of a commit, where tests kill the process.
         var atStep: @Sendable (CommitStep) -> Void = { _ in }
 
@@ -68,6 +65,8 @@ public final class ServedDatabase: ODataProvider {
     let tracker: ChangeTracker?
     /// Answers on the connection that writes.
     let writing: StoreProvider
+    /// The whole query language; changes and delta links where the file can be written and its versions kept.
+    public let traits: ProviderTraits
     /// Answers on the connections that read.
     private let reading: [StoreProvider]
     private let turn = Atomic<Int>(0)
@@ -134,30 +133,23 @@ public final class ServedDatabase: ODataProvider {
         self.connections = connections
         self.tracker = tracker
         var providerOptions = StoreProvider.Options()
-        providerOptions.pageSizeLimit = options.pageSize ?? Int(Int32.max)
-        providerOptions.isReadOnly = options.isReadOnly
-        providerOptions.now = options.now
+        providerOptions.serving = options.serving
         for function in foreign.functions.values {
             providerOptions.operations[function.operation] = function.handler(in: foreign.model, now: options.now)
         }
-        writing = StoreProvider(
+        let writing = StoreProvider(
             database: connections.writer, mapping: foreign.mapping, options: providerOptions)
-        reading = connections.readers.map {
-            StoreProvider(database: $0, mapping: foreign.mapping, options: providerOptions)
-        }
+        self.writing = writing
+        reading = connections.readers.map { StoreProvider(writing, database: $0) }
+        var traits = writing.traits
+        traits.capabilities?.trackedSets = Set(tracker?.tables.keys.map(\.self) ?? [])
+        traits.capabilities?.supportsRepeatableRequests = tracker != nil && !options.isReadOnly
+        self.traits = traits
         try await settleIntents()
     }
 
     /// The model; reading it never fails.
     public var model: EntityDataModel { foreign.model }
-
-    /// The whole query language; changes and delta links where the file can be written and its versions kept.
-    public var capabilities: ServiceCapabilities? {
-        var capabilities = writing.storeCapabilities
-        capabilities.trackedSets = Set(tracker?.tables.keys.map(\.self) ?? [])
-        capabilities.supportsRepeatableRequests = tracker != nil && !options.isReadOnly
-        return capabilities
-    }
 
     /// Answers a request.
     ///
@@ -179,7 +171,7 @@ public final class ServedDatabase: ODataProvider {
         let options = request.url.options
         if request.preferences.trackChanges || options.deltaToken != nil || options.skipToken != nil {
             // What is found out about the rows is for all readers, and is not interrupted on the connection that writes.
-            let tracked = try await request.budget.shielding { try await self.trackedRead(request) }
+            let tracked = try await request.context.budget.shielding { try await self.trackedRead(request) }
             if let tracked { return tracked }
         }
         return try await reader.execute(request)

@@ -14,7 +14,7 @@ extension QueueHook {
             let from = change.source.rowID, let to = change.target.rowID,
             let asked = try AskedRelation(change.navigation, of: source, from, to, mapping, in: database)
         else { throw ODataError.notImplemented("Linking \(change.navigation) offline") }
-        let options = try ChangeOptions(change.request)
+        let options = ChangeOptions(change.request)
         let relations = Relations(mapping: mapping)
         if change.isAdded {
             // It comes on top again with what is queued, which notes what it takes the place of.

@@ -16,7 +16,7 @@ extension QueueHook {
         // The app's own are never sent.
         guard !isClientOnly(table.set) else { return try setLocalETag(table, rowID: rowID, in: database) }
         let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
-        let options = try ChangeOptions(request)
+        let options = ChangeOptions(request)
         if let mending = mending(of: earlier, replacingStream: detail.property, by: options),
             try mending.putBack(
                 joining: options, waitingFor: [], at: environment.instant.description, queue, in: database)

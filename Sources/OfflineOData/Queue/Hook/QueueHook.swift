@@ -155,7 +155,7 @@ struct QueueHook: WriteHook {
         let changed = change.changedProperties.filter {
             !after[$0].isIdentical(to: old[$0]) && change.table.shape.navigationProperty($0) == nil
         }
-        let options = try ChangeOptions(change.request)
+        let options = ChangeOptions(change.request)
         // Nothing that differs is nothing to send.
         guard !changed.isEmpty || options.sendsEmptyUpdate else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
@@ -282,7 +282,7 @@ struct QueueHook: WriteHook {
         _ = try queue.append(
             kind, set: change.table.set, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
-            createdAt: environment.instant.description, options: try ChangeOptions(change.request),
+            createdAt: environment.instant.description, options: ChangeOptions(change.request),
             detail: detail, in: database)
     }
 
