@@ -26,7 +26,7 @@ final class ResolvedURLs: Sendable {
 
     private struct Known {
         let model: EntityDataModel
-        var urls = RecentlyUsed<ExactText, ResolvedURL>(capacity: ResolvedURLs.capacity)
+        var urls = LeastRecentlyUsed<ExactText, ResolvedURL>(capacity: ResolvedURLs.capacity)
     }
 
     private let known = Mutex<Known?>(nil)
@@ -36,13 +36,13 @@ final class ResolvedURLs: Sendable {
         _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> ResolvedURL
     ) throws(QueryError) -> ResolvedURL {
         let key = ExactText(text)
-        let found = known.withLock { known in known?.model === model ? known?.urls.find(key) : nil }
+        let found = known.withLock { known in known?.model === model ? known?.urls.use(key) : nil }
         if let found { return found }
         let made = try resolve()
         guard !made.isByID, Self.keeps(text) else { return made }
         known.withLock { known in
             if known?.model !== model { known = Known(model: model) }
-            known?.urls.keep(made, for: key)
+            known?.urls.set(made, for: key)
         }
         return made
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
 /// over that one's statement with its own values (``QueryShape``).
 final class QueryCache: Sendable {
-    /// How many requests and how many shapes are kept; half of them go when there are more.
+    /// How many requests and how many shapes are kept; the least recently used one makes room for another.
     static let capacity = 256
     /// The most literals of a request whose statement others may share: each of them is looked for among all.
     static let maxLiterals = 64
@@ -115,25 +115,25 @@ final class QueryCache: Sendable {
         var conditions: Conditions
     }
 
-    private let requests = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
-    private let statements = Mutex(RecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
+    private let requests = Mutex(LeastRecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
+    private let statements = Mutex(LeastRecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
     /// The entry of a URL, made when there is none.
     func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
-        if let known = requests.withLock({ $0.find(url) }), known.isOf(url) { return known }
+        if let known = requests.withLock({ $0.use(url) }), known.isOf(url) { return known }
         let made = Entry(try bind(), shape: url.statementShape, text: url.textBeyondLiterals, in: self)
         // Each use of an alias is a copy of its value: a short request may become a large tree, which is not kept.
         guard url.options.aliases.isEmpty else { return made }
-        requests.withLock { $0.keep(made, for: url) }
+        requests.withLock { $0.set(made, for: url) }
         return made
     }
 
     private func statement(of shape: QueryShape, _ conditions: Conditions) -> Statement? {
-        statements.withLock { $0.find(StatementKey(shape: shape, conditions: conditions)) }
+        statements.withLock { $0.use(StatementKey(shape: shape, conditions: conditions)) }
     }
 
     private func keep(_ statement: Statement, of shape: QueryShape, _ conditions: Conditions) {
-        statements.withLock { $0.keep(statement, for: StatementKey(shape: shape, conditions: conditions)) }
+        statements.withLock { $0.set(statement, for: StatementKey(shape: shape, conditions: conditions)) }
     }
 }
 
