@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
