@@ -199,7 +199,7 @@ public final class StoreDatabase: Sendable {
             try Self.prepare(database, options: options)
             for (name, store) in stores {
                 try database.execute(
-                    sql: "ATTACH DATABASE ? AS \(quoted(attachedName(name)))", arguments: [store.location])
+                    sql: "ATTACH DATABASE ? AS \(attachedName(name).sqlIdentifier)", arguments: [store.location])
             }
             for view in views { try database.execute(sql: view) }
         }

@@ -90,7 +90,7 @@ extension StoreReader {
         case .null: "NULL"
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
-        case .string(let text): "'\(text.doubling(UInt8(ascii: "'")))'"
+        case .string(let text): text.sqlLiteral
         case .blob(let data): "X'\(data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
         }
     }

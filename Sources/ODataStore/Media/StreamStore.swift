@@ -51,10 +51,10 @@ struct StreamStore: Sendable {
         where storage.hasStreams(in: mapping.model) {
             statements.append(
                 """
-                CREATE TRIGGER \(quoted("stream$\(storage.table)")) AFTER DELETE ON \(quoted(storage.table))
+                CREATE TRIGGER \("stream$\(storage.table)".sqlIdentifier) AFTER DELETE ON \(storage.table.sqlIdentifier)
                 BEGIN
                   UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = \(ServiceSchema.nowFunction)()
-                  WHERE set_name = '\(storage.set)' AND row_id = OLD.\(quoted(OfflineLayout.rowIDColumn));
+                  WHERE set_name = \(storage.set.sqlLiteral) AND row_id = OLD.\(OfflineLayout.rowIDColumn.sqlIdentifier);
                 END
                 """)
         }

@@ -278,7 +278,7 @@ private final class CollectionChange {
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection
-        if let parent = target.parent { sql += " WHERE \(quoted(OfflineLayout.parentColumn)) = \(parent)" }
+        if let parent = target.parent { sql += " WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = \(parent)" }
         for row in try Row.fetchAll(database, sql: sql) {
             let written = try writer.written(plan.stored(row), plan: plan, database: database)
             let key = written.entity.key

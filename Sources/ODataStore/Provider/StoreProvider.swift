@@ -93,7 +93,7 @@ public final class StoreProvider: ODataProvider {
                 // Nearly always empty: then no query needs to look at it.
                 try hiddenTables.contains { table in
                     try Bool.fetchOne(
-                        database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
+                        database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier))")) ?? false
                 }
             })
         configuration.loadedData = options.loadedData

@@ -209,8 +209,8 @@ extension RowWriter {
         case .link(_, let table, let sourceColumn, let targetColumn):
             guard let rowID = target.storage.rowID else { throw ODataError.notImplemented(path) }
             conditions.append(
-                "\(quoted(rowID)) IN (SELECT \(quoted(targetColumn)) FROM \(quoted(table)) "
-                    + "WHERE \(quoted(sourceColumn)) = ?)")
+                "\(rowID.sqlIdentifier) IN (SELECT \(targetColumn.sqlIdentifier) FROM \(table.sqlIdentifier) "
+                    + "WHERE \(sourceColumn.sqlIdentifier) = ?)")
             arguments.append(found.rowID.databaseValue)
         }
         if let key {

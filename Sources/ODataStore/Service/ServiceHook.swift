@@ -148,7 +148,7 @@ struct ServiceHook: WriteHook {
                 let greatest = try Int64.fetchOne(
                     database,
                     sql: """
-                        SELECT max(coalesce((SELECT max(\(quoted(column.name))) FROM \(quoted(table.table))), 0), \
+                        SELECT max(coalesce((SELECT max(\(column.name.sqlIdentifier)) FROM \(table.table.sqlIdentifier)), 0), \
                         coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0))
                         """, arguments: [table.table])
                 let next = (greatest ?? 0).addingReportingOverflow(1)
@@ -173,7 +173,7 @@ struct ServiceHook: WriteHook {
                 value = Self.next(value)
                 try database.cachedStatement(
                     sql:
-                        "UPDATE \(quoted(table.table)) SET \(quoted(column.name)) = ? WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?"
+                        "UPDATE \(table.table.sqlIdentifier) SET \(column.name.sqlIdentifier) = ? WHERE \(OfflineLayout.rowIDColumn.sqlIdentifier) = ?"
                 ).execute(arguments: [value.flatMap { try? column.codec.encode($0) } ?? .null, rowID])
             }
             text = value?.lexicalText ?? "0"
@@ -195,8 +195,8 @@ struct ServiceHook: WriteHook {
         text = "W/\"\(text)\""
         try database.cachedStatement(
             sql: """
-                UPDATE \(quoted(table.table)) SET \(quoted(OfflineLayout.etagColumn)) = ? \
-                WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?
+                UPDATE \(table.table.sqlIdentifier) SET \(OfflineLayout.etagColumn.sqlIdentifier) = ? \
+                WHERE \(OfflineLayout.rowIDColumn.sqlIdentifier) = ?
                 """
         ).execute(arguments: [text, rowID])
     }

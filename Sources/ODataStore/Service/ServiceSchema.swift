@@ -101,8 +101,8 @@ struct ServiceSchema {
             guard columns.count == unique.paths.count else { return nil }
             let parent = unique.set.contains("/") ? [OfflineLayout.parentColumn] : []
             return """
-                CREATE UNIQUE INDEX \(quoted("unique$\(table.table)$\(number)")) ON \(quoted(table.table)) \
-                (\((parent + columns).map(quoted).joined(separator: ", ")))
+                CREATE UNIQUE INDEX \("unique$\(table.table)$\(number)".sqlIdentifier) ON \(table.table.sqlIdentifier) \
+                (\((parent + columns).map(\.sqlIdentifier).joined(separator: ", ")))
                 """
         }
     }

@@ -231,7 +231,7 @@ public struct SeedRows: Sendable {
             let table = writer.mapping.tables[target], let column = table.column(at: reference.property)
         else { throw ODataError.notImplemented("The reference \(reference.member)") }
         let plan = try writer.plan(target)
-        let sql = "\(plan.selection) WHERE \(quoted(column.name)) = ? LIMIT 1"
+        let sql = "\(plan.selection) WHERE \(column.name.sqlIdentifier) = ? LIMIT 1"
         guard let stored = try? column.codec.encode(value),
             let row = try GRDB.Row.fetchOne(database, sql: sql, arguments: [stored])
         else {

@@ -215,7 +215,7 @@ extension ServiceSchema {
                 }
             })
         for table in links.sorted() + mapping.tables.values.map(\.table).sorted() {
-            try database.execute(sql: "DELETE FROM \(quoted(table))")
+            try database.execute(sql: "DELETE FROM \(table.sqlIdentifier)")
         }
         try StreamStore.supersedeAll(in: database)
     }

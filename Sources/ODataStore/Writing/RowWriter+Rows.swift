@@ -65,7 +65,7 @@ extension RowWriter {
         if let parent { arguments.append(parent.databaseValue) }
         let condition =
             key == nil && parent == nil
-            ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
+            ? "\((plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         // What SQLite takes for equal to a text, by affinity or collation, need not be the same key.
@@ -81,11 +81,11 @@ extension RowWriter {
     /// The condition that addresses a row that was found: by row id, else by key.
     func address(_ found: WritePlan.Stored, plan: WritePlan) throws -> (condition: String, arguments: [DatabaseValue]) {
         if let column = plan.storage.rowID, let rowID = found.rowID {
-            return ("\(quoted(column)) = ?", [rowID.databaseValue])
+            return ("\(column.sqlIdentifier) = ?", [rowID.databaseValue])
         }
         guard !plan.keySlots.isEmpty else { throw ODataError.notImplemented("Changing \(plan.storage.set)") }
         return (
-            plan.keySlots.map { "\(quoted(plan.slots[$0].name)) = ?" }.joined(separator: " AND "),
+            plan.keySlots.map { "\(plan.slots[$0].name.sqlIdentifier) = ?" }.joined(separator: " AND "),
             plan.keySlots.map { found.slots[$0] }
         )
     }
@@ -101,7 +101,7 @@ extension RowWriter {
         rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WrittenRow {
         if let column = plan.storage.rowID, let rowID {
-            return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
+            return try reread("\(column.sqlIdentifier) = ?", [rowID.databaseValue], plan: plan, database: database)
         }
         let condition = plan.keyCondition(hasParent: parent != nil, includesHidden: true)
         var arguments = plan.keySlots.map { row[$0] ?? .null }
@@ -157,7 +157,7 @@ extension RowWriter {
         var place = path
         if let slash = path.lastIndex(of: "/"), let parent = stored.parent {
             let outer = try self.plan(String(path[..<slash]))
-            let column = quoted(outer.storage.rowID ?? OfflineLayout.rowIDColumn)
+            let column = (outer.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
             let statement = try database.cachedStatement(sql: "\(outer.selection) WHERE \(column) = ?")
             if let row = try Row.fetchOne(statement, arguments: [parent]) {
                 let container = outer.stored(row)

@@ -170,7 +170,7 @@ public struct RowWriter: Sendable {
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
         let hanging = try dependentRows(on: row, plan: plan, database: database)
         let (condition, arguments) = try address(found, plan: plan)
-        let table = quoted(plan.storage.table)
+        let table = plan.storage.table.sqlIdentifier
         try translating(plan, row: found.slots.map { $0 }, database) {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
             try statement.execute(arguments: StatementArguments(arguments))
@@ -312,9 +312,9 @@ public struct RowWriter: Sendable {
             columns.append(rowID)
             values.append(1.databaseValue)
         }
-        let list = columns.map(quoted).joined(separator: ", ")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        let table = quoted(plan.storage.table)
+        let table = plan.storage.table.sqlIdentifier
         let sql =
             columns.isEmpty
             ? "INSERT INTO \(table) DEFAULT VALUES" : "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
@@ -335,11 +335,11 @@ public struct RowWriter: Sendable {
             guard let value, !value.isIdentical(to: found.slots[index]) || plan.slots[index].bit != nil else {
                 continue
             }
-            assignments.append("\(quoted(plan.slots[index].name)) = ?")
+            assignments.append("\(plan.slots[index].name.sqlIdentifier) = ?")
             values.append(value)
         }
         if let dynamic = plan.storage.dynamicProperties, writesDynamic {
-            assignments.append("\(quoted(dynamic)) = ?")
+            assignments.append("\(dynamic.sqlIdentifier) = ?")
             values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
         }
         if let column = plan.storage.notLoaded, !found.notLoaded.isEmpty {
@@ -348,14 +348,14 @@ public struct RowWriter: Sendable {
             for (index, value) in row.enumerated() where value != nil {
                 if let bit = plan.slots[index].bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
             }
-            assignments.append("\(quoted(column)) = ?")
+            assignments.append("\(column.sqlIdentifier) = ?")
             values.append(bits.allSatisfy { $0 == 0 } ? .null : Data(bits).databaseValue)
         }
         guard !assignments.isEmpty else { return }
         let (condition, address) = try address(found, plan: plan)
         let merged = zip(row, found.slots).map { $0 ?? $1 }
         let sql =
-            "UPDATE \(quoted(plan.storage.table)) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
+            "UPDATE \(plan.storage.table.sqlIdentifier) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
         try translating(plan, row: merged, database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
         }

@@ -224,8 +224,8 @@ struct WritePlan: Sendable {
 
     /// `SELECT` of the system columns and all slots, up to and including the table.
     var selection: String {
-        let columns = (system.names + slots.map(\.name)).map(quoted).joined(separator: ", ")
-        return "SELECT \(columns) FROM \(quoted(storage.table))"
+        let columns = (system.names + slots.map(\.name)).map(\.sqlIdentifier).joined(separator: ", ")
+        return "SELECT \(columns) FROM \(storage.table.sqlIdentifier)"
     }
 
     /// Whether rows have no key of their own: what one entity contains at most once needs none
@@ -234,11 +234,12 @@ struct WritePlan: Sendable {
 
     /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
     func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
-        var conditions = keySlots.map { "\(quoted(slots[$0].name)) = ?" }
-        if hasParent { conditions.append("\(quoted(OfflineLayout.parentColumn)) = ?") }
+        var conditions = keySlots.map { "\(slots[$0].name.sqlIdentifier) = ?" }
+        if hasParent { conditions.append("\(OfflineLayout.parentColumn.sqlIdentifier) = ?") }
         if !includesHidden, let visibility = storage.visibility {
             conditions.append(
-                "\(quoted(visibility.ownerColumn)) NOT IN (SELECT id FROM \(quoted(visibility.hiddenTable)))")
+                "\(visibility.ownerColumn.sqlIdentifier) NOT IN (SELECT id FROM \(visibility.hiddenTable.sqlIdentifier))"
+            )
         }
         return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
     }

@@ -86,9 +86,9 @@ struct ContainedRows {
     mutating func letGo(in parent: Int64, but ids: Set<Int64>) throws -> [Int64] {
         guard let id = table.rowID, let owner = table.visibility?.ownerColumn else { return [] }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(id.quotedDatabaseIdentifier), \(owner.quotedDatabaseIdentifier) "
-                + "FROM \(table.table.quotedDatabaseIdentifier) "
-                + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(id.sqlIdentifier), \(owner.sqlIdentifier) "
+                + "FROM \(table.table.sqlIdentifier) "
+                + "WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = ?")
         let gone = try Row.fetchAll(statement, arguments: [parent])
             .map { row -> (id: Int64, owner: Int64) in (row[0], row[1]) }.filter { !ids.contains($0.id) }
         guard !gone.isEmpty else { return [] }

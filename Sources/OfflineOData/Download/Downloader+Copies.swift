@@ -49,8 +49,8 @@ private struct KeylessCopy {
 
     func apply(in database: Database) throws -> RowApplier.Counts {
         var counts = RowApplier.Counts()
-        guard let id = table.rowID?.quotedDatabaseIdentifier else { return counts }
-        let name = table.table.quotedDatabaseIdentifier
+        guard let id = table.rowID?.sqlIdentifier else { return counts }
+        let name = table.table.sqlIdentifier
         let loader = try BulkLoader(table: table, in: database)
         let rows = try Int64.fetchAll(database, sql: "SELECT \(id) FROM \(name) ORDER BY \(id)")
         let staged = try Int64.fetchAll(

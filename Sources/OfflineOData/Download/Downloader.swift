@@ -312,7 +312,7 @@ struct Downloader: Sendable {
             guard let table else { return count }
             let kept = try await database.read { database in
                 try Int.fetchOne(
-                    database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
+                    database, sql: "SELECT COUNT(*) FROM \(table.table.sqlIdentifier)") ?? 0
             }
             return count + kept
         }

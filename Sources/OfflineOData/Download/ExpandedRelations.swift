@@ -67,8 +67,8 @@ struct ExpandedRelations {
     ) throws {
         guard case .link(_, let link, let source, let target) = storage else { return }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(target.quotedDatabaseIdentifier) FROM \(link.quotedDatabaseIdentifier) "
-                + "WHERE \(source.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(target.sqlIdentifier) FROM \(link.sqlIdentifier) "
+                + "WHERE \(source.sqlIdentifier) = ?")
         let held = try Set(Int64.fetchAll(statement, arguments: [rowID]))
         for other in ids.symmetricDifference(held) {
             let pair = RelatedRows(table: link, rows: [source: rowID, target: other])

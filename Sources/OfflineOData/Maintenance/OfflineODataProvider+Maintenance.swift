@@ -76,9 +76,9 @@ extension OfflineODataProvider {
             if broken > 0 { done.append("\(broken) streams that lack bytes are loaded again by the next download.") }
             var removed = 0
             for table in mapping.tables.values {
-                guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.quotedDatabaseIdentifier
+                guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.sqlIdentifier
                 else { continue }
-                let rows = "SELECT \(rowID) FROM \(table.table.quotedDatabaseIdentifier)"
+                let rows = "SELECT \(rowID) FROM \(table.table.sqlIdentifier)"
                 // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
                 let needed = set.isClientOnly ? rows : "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
                 try database.execute(

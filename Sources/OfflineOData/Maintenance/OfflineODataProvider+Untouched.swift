@@ -44,7 +44,7 @@ extension OfflineODataProvider {
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'")
         for table in tables where !table.hasPrefix("outpost_") && !table.hasPrefix("sqlite_") {
             guard !virtual.contains(where: { table == $0 || table.hasPrefix($0 + "_") }) else { continue }
-            let row = try Int.fetchOne(database, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1")
+            let row = try Int.fetchOne(database, sql: "SELECT 1 FROM \(table.sqlIdentifier) LIMIT 1")
             guard row == nil else { return false }
         }
         return true

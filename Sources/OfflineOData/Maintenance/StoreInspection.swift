@@ -127,7 +127,7 @@ enum StoreInspection {
             for table in ["outpost_queue", "outpost_query"] {
                 let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(table)")
                 while let row = try rows.next() {
-                    let columns: [String] = row.columnNames.map(\.quotedDatabaseIdentifier)
+                    let columns: [String] = row.columnNames.map(\.sqlIdentifier)
                     let marks = columns.map { _ in "?" }.joined(separator: ", ")
                     try target.execute(
                         sql: "INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES (\(marks))",

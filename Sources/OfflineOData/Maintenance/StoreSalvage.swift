@@ -247,8 +247,8 @@ struct StoreSalvage {
 
     private mutating func copy(_ table: String, from source: Database) throws {
         let columns = try source.columns(in: table).map(\.name)
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let name = table.quotedDatabaseIdentifier
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        let name = table.sqlIdentifier
         let insert =
             "INSERT OR IGNORE INTO \(name)(\(list)) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
         report.saved[table] = 0
@@ -263,7 +263,7 @@ struct StoreSalvage {
             let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table, from: source)
             guard !isWhole else { return }
             report.losses[table, default: 0] += 1
-            let key = try source.primaryKey(table).columns.map { "\($0.quotedDatabaseIdentifier) DESC" }
+            let key = try source.primaryKey(table).columns.map { "\($0.sqlIdentifier) DESC" }
             _ = try copyAll(
                 "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table, from: source)
         }
@@ -287,9 +287,9 @@ struct StoreSalvage {
         of table: String, _ rowID: String, in source: Database
     ) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
         func end(_ function: String, from index: String? = nil) throws -> Int64? {
-            let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
+            let hint = index.map { " INDEXED BY \($0.sqlIdentifier)" } ?? ""
             return try Int64.fetchOne(
-                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.quotedDatabaseIdentifier)\(hint)")
+                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.sqlIdentifier)\(hint)")
         }
         /// What its indexes say, which have all row ids too.
         func indexed(_ function: String) -> [Int64] {

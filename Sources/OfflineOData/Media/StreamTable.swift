@@ -209,7 +209,7 @@ struct StreamTable: Sendable {
             try database.execute(
                 sql: """
                     DELETE FROM outpost_stream WHERE entity_set = ?1 AND id NOT IN (\(waiting)) AND row_id NOT IN (
-                        SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
+                        SELECT \(rowID.sqlIdentifier) FROM \(table.table.sqlIdentifier)
                         UNION ALL SELECT row_id FROM outpost_before WHERE entity_set = ?1)
                         AND \(cannotComeBack)
                     """, arguments: [table.set])

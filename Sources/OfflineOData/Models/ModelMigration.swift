@@ -79,7 +79,7 @@ struct ModelMigration {
             $0.kind != "TABLE" || !recoded.contains($0.name)
         }
         for statement in oldStatements where statement.kind != "TABLE" && !kept.contains(statement) {
-            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.sqlIdentifier)")
         }
         let names = Set(newStatements.filter { $0.kind == "TABLE" }.map(\.name))
         let leaving = Set(oldStatements.filter { $0.kind == "TABLE" && !kept.contains($0) }.map(\.name))
@@ -96,12 +96,12 @@ struct ModelMigration {
         }
         for statement in newStatements where statement.kind != "TABLE" {
             guard !kept.contains(statement) || made.contains(statement.table) else { continue }
-            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.sqlIdentifier)")
             try database.execute(sql: statement.sql)
         }
         for index in indexes { try remake(index, in: database) }
         for statement in oldStatements where statement.kind == "TABLE" && !names.contains(statement.name) {
-            try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.sqlIdentifier)")
         }
         return stale
     }
@@ -162,11 +162,11 @@ struct ModelMigration {
     /// download brings it.
     func removeUnchanged(in database: Database) throws {
         for table in new.mapping.tables.values {
-            guard let rowID = table.rowID?.quotedDatabaseIdentifier,
-                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            guard let rowID = table.rowID?.sqlIdentifier,
+                let owner = table.visibility?.ownerColumn.sqlIdentifier
             else { continue }
             guard isOfService(table) else { continue }
-            let name = table.table.quotedDatabaseIdentifier
+            let name = table.table.sqlIdentifier
             try database.execute(
                 sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN (SELECT value FROM json_each(?))",
                 arguments: [try changedRows(of: table, in: database)])
@@ -215,13 +215,13 @@ struct ModelMigration {
     ///
     /// - Returns: the entity set, where its rows are to be downloaded again.
     private func rebuild(_ statement: Statement, in database: Database) throws -> String? {
-        let name = statement.name.quotedDatabaseIdentifier
-        let former = "former$\(statement.name)".quotedDatabaseIdentifier
+        let name = statement.name.sqlIdentifier
+        let former = "former$\(statement.name)".sqlIdentifier
         let lastNumber = try RowNumbers.last(of: statement.name, in: database)
         try database.execute(sql: "ALTER TABLE \(name) RENAME TO \(former)")
         // Indexes have their names for themselves.
         for index in oldStatements where index.kind != "TABLE" && index.table == statement.name {
-            try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.sqlIdentifier)")
         }
         try database.execute(sql: statement.sql)
         guard let before = old.mapping.tables.values.first(where: { $0.table == statement.name }),
@@ -238,13 +238,13 @@ struct ModelMigration {
         let hasKey = after.shape.key.allSatisfy { alike.contains($0.path) || after.shape.key.isEmpty }
         let columns = try commonColumns(
             former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
         let staying =
             rebuilds && isOfService(after)
             ? try Containment(mapping: new.mapping).changedRows(of: after, in: database) : nil
         if hasKey {
-            let id = OfflineLayout.rowIDColumn.quotedDatabaseIdentifier
+            let id = OfflineLayout.rowIDColumn.sqlIdentifier
             let condition = staying == nil ? "" : "WHERE \(id) IN (SELECT value FROM json_each(?))"
             try database.execute(
                 sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
@@ -280,8 +280,8 @@ struct ModelMigration {
         let writer = try BulkLoader(table: after, in: database)
         let columns =
             [OfflineLayout.rowIDColumn, OfflineLayout.ownerColumn] + (isContained ? [OfflineLayout.parentColumn] : [])
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let rows = try Row.fetchAll(database, sql: "SELECT \(list) FROM \(former.quotedDatabaseIdentifier)")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        let rows = try Row.fetchAll(database, sql: "SELECT \(list) FROM \(former.sqlIdentifier)")
         for row in rows {
             let rowID: Int64 = row[0]
             guard staying?.contains(rowID) ?? true else { continue }
@@ -328,16 +328,16 @@ struct ModelMigration {
     ) throws {
         guard let name = after.notLoaded, let rowID = after.rowID else { return }
         let columns = NotLoadedColumns(from: before, to: after, alike: alike)
-        let (table, column) = (after.table.quotedDatabaseIdentifier, name.quotedDatabaseIdentifier)
+        let (table, column) = (after.table.sqlIdentifier, name.sqlIdentifier)
         let rows = try Row.fetchAll(
             database,
-            sql: "SELECT \(rowID.quotedDatabaseIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
+            sql: "SELECT \(rowID.sqlIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
         if let added = columns.remapped(nil) {
             try database.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) IS NULL", arguments: [added])
         }
         for row in rows {
             try database.execute(
-                sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",
+                sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.sqlIdentifier) = ?",
                 arguments: [columns.remapped(row[1]), row[0] as Int64])
         }
         // A column for a value of its own that is stored otherwise is recoded as it is.

@@ -72,10 +72,10 @@ enum TouchedTables {
     }
 
     private static func create(_ event: String, on table: String, _ body: String, in database: Database) throws {
-        let name = "outpost_touched$\(table)$\(event)".quotedDatabaseIdentifier
+        let name = "outpost_touched$\(table)$\(event)".sqlIdentifier
         try database.execute(
             sql: """
-                CREATE TEMP TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON main.\(table.quotedDatabaseIdentifier)
+                CREATE TEMP TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON main.\(table.sqlIdentifier)
                 BEGIN \(body) END
                 """)
     }

@@ -12,8 +12,8 @@ struct Containment {
     func parent(of rowID: Int64, _ table: TableStorage, in database: Database) throws -> Int64? {
         guard table.set.contains("/"), let id = table.rowID else { return nil }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) "
-                + "FROM \(table.table.quotedDatabaseIdentifier) WHERE \(id.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(OfflineLayout.parentColumn.sqlIdentifier) "
+                + "FROM \(table.table.sqlIdentifier) WHERE \(id.sqlIdentifier) = ?")
         return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
@@ -26,8 +26,8 @@ struct Containment {
         else { return nil }
         return try Int64.fetchOne(
             database,
-            sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier) "
-                + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?", arguments: [container])
+            sql: "SELECT \(id.sqlIdentifier) FROM \(table.table.sqlIdentifier) "
+                + "WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = ?", arguments: [container])
     }
 
     /// The requests for what a row contains, at whatever depth.

@@ -64,12 +64,12 @@ enum ValueMask {
                     WHERE list."unique" AND info.name IS NOT NULL
                     """, arguments: [table]))
         let assignments = columns.filter { !shown.contains($0) }.map { column in
-            let name = column.quotedDatabaseIdentifier
+            let name = column.sqlIdentifier
             return "\(name) = \(unique.contains(column) ? pseudonym(name) : blank(name))"
         }
         guard !assignments.isEmpty else { return }
         try database.execute(
-            sql: "UPDATE \(table.quotedDatabaseIdentifier) SET \(assignments.joined(separator: ", "))")
+            sql: "UPDATE \(table.sqlIdentifier) SET \(assignments.joined(separator: ", "))")
     }
 
     /// A value of the same type and length that says nothing; null stays null.

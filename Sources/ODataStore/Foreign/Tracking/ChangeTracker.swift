@@ -213,7 +213,7 @@ final class ChangeTracker: Sendable {
         guard let table = tables[set], table.hasOtherKeys, let watched = try clock.watched(set),
             watched.definition == table.definition
         else { return }
-        let found = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.\(quoted(table.storage.table))")
+        let found = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.\(table.storage.table.sqlIdentifier)")
         if try found != countKnown(watched.id, side) {
             try versionGone(table, watched.id, database, side, &clock, now: now)
         }

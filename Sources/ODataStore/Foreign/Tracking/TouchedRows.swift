@@ -27,9 +27,9 @@ enum TouchedRows {
                 ) WITHOUT ROWID
                 """)
         for (index, tracked) in tables.enumerated() {
-            let name = quoted(tracked.storage.table)
+            let name = tracked.storage.table.sqlIdentifier
             // The set's name is an identifier, so that it has no quotes to double.
-            let set = "'\(tracked.storage.set)'"
+            let set = tracked.storage.set.sqlLiteral
             // What is noted first holds. OR IGNORE would not see to it: where a trigger of the database's own makes the
             // change, the conflict clause of its statement goes for all statements of the triggers that it fires.
             func note(_ row: String, before: String, _ source: String = "") -> String {
