@@ -19,7 +19,7 @@ extension StoreService {
                 uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
             let outcome = try await transact([request]) { _ in
                 [bound]
-            } _: { [self] database in
+            } body: { [self] database in
                 try request.budget.running(on: database) {
                     [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
                 }
@@ -346,7 +346,7 @@ extension StoreService {
                 return responses[bound.count - 1]
             }
             return bound
-        } _: { [self, prepared] database in
+        } body: { [self, prepared] database in
             var remembered: [RememberedRequests.Answer?] = []
             let budget = prepared.first?.budget
             let responses = try budget.running(on: database) {
