@@ -93,7 +93,7 @@ extension SQLFragment {
     ///   - target: the column that an index may find.
     ///   - source: the other value as ``related(_:_:)`` gives it.
     static func areEqual(
-        _ target: SQLFragment, _ source: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison
+        _ target: SQLFragment, _ source: SQLFragment, comparison: NavigationStorage.ColumnPair.Comparison
     ) -> SQLFragment {
         switch comparison {
         case .stored: "\(target) = \(source)"

@@ -43,7 +43,7 @@ final class SnapshotSpool: Sendable {
 
     /// Reads a result whole and answers with its first page.
     func start(
-        _ bound: BoundURL, _ request: ODataRequest, _ reader: StoreReader, in database: any DatabaseWriter
+        _ bound: BoundURL, _ request: ODataRequest, reader: StoreReader, in database: any DatabaseWriter
     ) async throws -> ODataResponse {
         removeForgotten()
         guard let query = bound.query else { throw ODataError.notImplemented("A snapshot of this") }
@@ -67,7 +67,7 @@ final class SnapshotSpool: Sendable {
             let piece = PageWriter.Piece(
                 run: try PageRun(compiled, after: nil, pageSize: nil, budget: budget), mapping: reader.mapping,
                 options: compilerOptions, paging: paging, renderer: renderer, marksRows: true)
-            let count = try file.spool(piece, database) { size in
+            let count = try file.spool(piece, in: database) { size in
                 bytes.wrappingAdd(size, ordering: .relaxed)
                 try shelf.grow(size, owner)
             }
@@ -81,7 +81,7 @@ final class SnapshotSpool: Sendable {
             head: reader.head(query, segments, bound.resource.target, request, renderer, total),
             prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count)
         if count > pageSize(for: request) {
-            shelf.keep(snapshot, as: id, bytes.load(ordering: .relaxed), owner, at: now.seconds)
+            shelf.keep(snapshot, as: id, bytes: bytes.load(ordering: .relaxed), owner: owner, at: now.seconds)
             startCleaning()
         }
         return try await page(of: snapshot, id, from: 0, request)
@@ -208,7 +208,7 @@ private final class SnapshotFile: Sendable {
     ///   - grow: told of the bytes before they are written.
     /// - Returns: how many rows there are.
     func spool(
-        _ piece: PageWriter.Piece, _ database: Database, _ grow: (Int) throws -> Void
+        _ piece: PageWriter.Piece, in database: Database, grow: (Int) throws -> Void
     ) throws -> Int {
         var piece = piece
         var count = 0

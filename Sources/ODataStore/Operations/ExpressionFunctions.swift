@@ -48,7 +48,7 @@ final class ExpressionFunctions: Sendable {
                     if arguments.contains(where: \.isNull) { return nil }
                     do {
                         let values = try zip(arguments, codecs).map { try $1.0.decode($0, as: $1.1, in: nil) }
-                        return try result.encode(call(operation, values, connection))
+                        return try result.encode(call(operation, values, connection: connection))
                     } catch {
                         throw DatabaseError(
                             resultCode: .SQLITE_ERROR, message: AppFunctions.message(error, "\(operation.name)"))
@@ -75,7 +75,7 @@ final class ExpressionFunctions: Sendable {
     }
 
     private func call(
-        _ operation: ODataModel.Operation, _ values: [ODataValue], _ connection: Connection
+        _ operation: ODataModel.Operation, _ values: [ODataValue], connection: Connection
     ) throws -> ODataValue {
         guard let core = core.withLock({ $0 }), let database = connection.database,
             let handler = core.definition.operations[OperationSignature(operation)]

@@ -173,7 +173,7 @@ private final class CollectionChange {
             if exists {
                 // The answer to PUT has the members as they are.
                 let member = replaces ? (try? member(for: entity))?.entity : nil
-                return .entity(Self.annotated(member ?? entity, "update", error))
+                return .entity(Self.annotated(member ?? entity, "update", error: error))
             }
             // An insert that failed is a deleted entity of a delta, and left out of the answer to PUT.
             if replaces { return nil }
@@ -182,13 +182,13 @@ private final class CollectionChange {
                 entity.control.id = EntityID.canonical(
                     set: target.set, key: key, shape: shape, model: writer.mapping.model)
             }
-            return .entity(Self.annotated(entity, "insert", error))
+            return .entity(Self.annotated(entity, "insert", error: error))
         case .removed(let removed):
             // A reference to the entity, which is still there.
             var entity = Entity(shape: shape)
             entity.control.id = (try? id(of: removed)) ?? removed.id
             let isUnlinked = removed.reason == .changed && !((try? isContained) ?? true)
-            return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error))
+            return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error: error))
         case .link(var link):
             // A link that was not made is a deleted one, and the other way round.
             link.annotations[Self.exceptionTerm] = Self.exception(link.isDeleted ? "unlink" : "link", error)
@@ -305,7 +305,7 @@ private final class CollectionChange {
         return entity
     }
 
-    private static func annotated(_ entity: Entity, _ operation: String, _ error: ODataError) -> Entity {
+    private static func annotated(_ entity: Entity, _ operation: String, error: ODataError) -> Entity {
         var entity = entity
         entity.control.annotations[exceptionTerm] = exception(operation, error)
         return entity

@@ -56,7 +56,7 @@ extension StoreProvider {
         guard bound.query?.apply.isEmpty ?? true else { return ODataResponse(status: 204) }
         var page = EntityPage(entities: changed)
         if hasOptions, let wanted = bound.query {
-            page = try answer(changed, in: target.set, steps: plain, wanted, database)
+            page = try answer(changed, in: target.set, steps: plain, query: wanted, database: database)
         }
         var response = ODataResponse(body: .page(page))
         if returns != nil { response.preferencesApplied.append("return=representation") }
@@ -71,7 +71,7 @@ extension StoreProvider {
     ///   - steps: the path without what chose among its members.
     ///   - query: the query options.
     private func answer(
-        _ changed: [Entity], in set: String, steps: [BoundSegment], _ query: BoundQuery, _ database: Database
+        _ changed: [Entity], in set: String, steps: [BoundSegment], query: BoundQuery, database: Database
     ) throws -> EntityPage {
         var steps = steps
         if let entitySet = model.entitySet(set), let shape = model.shape(entitySet.type) {

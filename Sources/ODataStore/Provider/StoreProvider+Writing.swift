@@ -71,7 +71,7 @@ extension StoreProvider {
                 throw ODataError.methodNotAllowed(request.method, allowed: ["POST"])
             }
             guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: []) }
-            return try call(operation, bound.resource, request, in: database)
+            return try call(operation, bound.resource, request: request, in: database)
         }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         try checkOptions(of: request, bound.resource)
@@ -87,7 +87,7 @@ extension StoreProvider {
         case (.update, .entities), (.replace, .entities):
             return try changeCollection(request, bound, in: database)
         case (_, .references(let navigation, _, _, let isCollection)):
-            return try changeReference(request, bound, navigation, isCollection: isCollection, in: database)
+            return try changeReference(request, bound, navigation: navigation, isCollection: isCollection, in: database)
         case (_, .rawValue(nil)): throw ODataError.notImplemented("Media")
         default:
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(bound.resource))
@@ -306,7 +306,7 @@ extension StoreProvider {
 
     /// POST, PUT and DELETE of `$ref` (OData Protocol 4.01, 11.4.6).
     private func changeReference(
-        _ request: ODataRequest, _ bound: BoundURL, _ navigation: NavigationProperty?, isCollection: Bool,
+        _ request: ODataRequest, _ bound: BoundURL, navigation: NavigationProperty?, isCollection: Bool,
         in database: Database
     ) throws -> ODataResponse {
         guard let navigation,

@@ -171,7 +171,7 @@ extension RowWriter {
         guard let target = plans[row.set]?.storage.navigation[path]?.target, let plan = plans[target] else {
             return .notFound(place)
         }
-        return .notFound(name(place, key, plan))
+        return .notFound(name(place, key, plan: plan))
     }
 
     /// The entities that a navigation property of a row leads to.
@@ -202,7 +202,8 @@ extension RowWriter {
                 }
                 guard let value, !value.isNull else { return [] }
                 let own = source.slot(named: pair.source).flatMap { source.slots[$0].column }
-                let tie = try condition(pair.target, of: target, holds: value, as: own, compiler, scope)
+                let tie = try condition(
+                    pair.target, of: target, holds: value, as: own, compiler: compiler, scope: scope)
                 conditions.append(tie.sql)
                 arguments += tie.arguments
             }

@@ -67,7 +67,8 @@ extension RowWriter {
                 exact.append("\(scope.sql(pair.column)) = \(bind: value)")
                 conditions.append(
                     try condition(
-                        pair.column, of: target, holds: value, as: plan.slots[pair.slot].column, compiler, scope))
+                        pair.column, of: target, holds: value, as: plan.slots[pair.slot].column, compiler: compiler,
+                        scope: scope))
             }
             let columns = reference.pairs.map { scope.sql($0.column) }
             let find: SQLFragment = """
@@ -89,7 +90,7 @@ extension RowWriter {
     /// - Parameter source: the column that the value is of.
     func condition(
         _ name: String, of plan: WritePlan, holds value: DatabaseValue, as source: ColumnStorage?,
-        _ compiler: ExpressionCompiler, _ scope: SQLScope
+        compiler: ExpressionCompiler, scope: SQLScope
     ) throws -> SQLFragment {
         guard let source, let slot = plan.slot(named: name), let column = plan.slots[slot].column,
             column.isComparedAsText || source.codec.hasSeveralForms && column.codec == source.codec,

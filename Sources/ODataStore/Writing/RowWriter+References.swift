@@ -51,12 +51,12 @@ struct Dependents: Sendable {
                         $0.name == navigation?.partner || $0.partner == path
                     }
                     principal = target
-                    dependent = Dependents(table, shape, pairs, opposite?.onDelete)
+                    dependent = Dependents(table, shape, pairs: pairs, action: opposite?.onDelete)
                 } else {
                     principal = table.set
                     dependent = Dependents(
-                        other, other.shape, pairs.map { .init(source: $0.target, target: $0.source) },
-                        navigation?.onDelete)
+                        other, other.shape, pairs: pairs.map { .init(source: $0.target, target: $0.source) },
+                        action: navigation?.onDelete)
                 }
                 let columns = dependent.pairs.map { "\($0.source)=\($0.target)" }.joined(separator: ",")
                 guard seen.insert("\(principal)|\(dependent.set)|\(columns)").inserted else { continue }
@@ -67,7 +67,7 @@ struct Dependents: Sendable {
     }
 
     private init(
-        _ table: TableStorage, _ shape: Shape, _ pairs: [NavigationStorage.ColumnPair], _ action: OnDeleteAction?
+        _ table: TableStorage, _ shape: Shape, pairs: [NavigationStorage.ColumnPair], action: OnDeleteAction?
     ) {
         set = table.set
         self.pairs = pairs
@@ -111,7 +111,8 @@ extension RowWriter {
                 guard let path = plan.path(ofColumn: pair.target), let column = plan.storage.column(at: path),
                     let value = row.entity[path], let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
-                let tie = try condition(pair.source, of: other, holds: stored, as: column, compiler, scope)
+                let tie = try condition(
+                    pair.source, of: other, holds: stored, as: column, compiler: compiler, scope: scope)
                 conditions.append(tie.sql)
                 arguments += tie.arguments
             }
@@ -200,7 +201,7 @@ extension RowWriter {
                     let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
                 conditions.append(
-                    try condition(pair.target, of: other, holds: stored, as: column, compiler, scope))
+                    try condition(pair.target, of: other, holds: stored, as: column, compiler: compiler, scope: scope))
             }
             guard conditions.count == pairs.count else { continue }
             let find: SQLFragment =

@@ -197,9 +197,10 @@ extension RowWriter {
                         written, to: id, name: name, storage, plan: plan, request: request, database: database)
                 }
             case .one(let other):
-                written.entity.related[name] = .one(try relate(other, to: relation, request, database))
+                written.entity.related[name] = .one(try relate(other, to: relation, request: request, in: database))
             case .many(let others, _, _):
-                written.entity.related[name] = .many(try others.map { try relate($0, to: relation, request, database) })
+                written.entity.related[name] = .many(
+                    try others.map { try relate($0, to: relation, request: request, in: database) })
             }
         }
     }
@@ -217,7 +218,7 @@ extension RowWriter {
 
     /// Creates an entity that stands within another one, or links it where it is only an id.
     func relate(
-        _ other: Entity, to relation: Relation, _ request: ODataRequest, _ database: Database
+        _ other: Entity, to relation: Relation, request: ODataRequest, in database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(
@@ -377,7 +378,7 @@ extension RowWriter {
     public func link(
         _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
@@ -402,7 +403,7 @@ extension RowWriter {
     public func unlink(
         _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             if let id, try !refers(written, by: navigation, to: id, plan: plan, request: request, database: database) {

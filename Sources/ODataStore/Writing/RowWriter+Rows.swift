@@ -12,7 +12,7 @@ extension RowWriter {
     }
 
     /// The plan of a set's table when the set allows the change.
-    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
+    func writable(_ set: String, _ term: String, property: String, request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
         guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
         else {
@@ -226,11 +226,11 @@ extension RowWriter {
     }
 
     /// The same for a key of a set.
-    func missing(_ set: String, _ key: EntityKey?, _ request: ODataRequest) -> ODataError {
-        missing(plans[set].map { name(set, key, $0) } ?? set, request)
+    func missing(_ set: String, _ key: EntityKey?, request: ODataRequest) -> ODataError {
+        missing(plans[set].map { name(set, key, plan: $0) } ?? set, request)
     }
 
-    func name(_ set: String, _ key: EntityKey?, _ plan: WritePlan) -> String {
+    func name(_ set: String, _ key: EntityKey?, plan: WritePlan) -> String {
         EntityID.canonical(set: set, key: key, shape: plan.storage.shape, model: mapping.model)
     }
 
@@ -343,7 +343,9 @@ extension RowWriter {
                     case .replacing: completed(given)
                     case .merging(let levels): merged(given, into: before.values[ordinal], node, levels: levels)
                     }
-                value = try value.map { try unchanged($0, before.values[ordinal], keyPaths, at: property.name) }
+                value = try value.map {
+                    try unchanged($0, before.values[ordinal], keyPaths: keyPaths, at: property.name)
+                }
             }
             if value == nil, replaces, node?.isStored == true {
                 value = defaultValue(property)
@@ -377,7 +379,7 @@ extension RowWriter {
     /// - Parameter path: where it lies.
     /// - Throws: 400 where an immutable property is changed by who edits locally.
     private func unchanged(
-        _ value: ODataValue, _ before: ODataValue?, _ keyPaths: Set<String>, at path: String
+        _ value: ODataValue, _ before: ODataValue?, keyPaths: Set<String>, at path: String
     ) throws -> ODataValue {
         guard case .complex(let old)? = before else { return value }
         guard case .complex(var entity) = value else {
@@ -392,7 +394,7 @@ extension RowWriter {
                 throw ODataError(
                     status: 400, code: "ImmutableProperty", message: "\(place) cannot be changed.", target: place)
             } else {
-                entity.values[ordinal] = try unchanged(given, kept, keyPaths, at: place)
+                entity.values[ordinal] = try unchanged(given, kept, keyPaths: keyPaths, at: place)
             }
         }
         return .complex(entity)
@@ -476,7 +478,7 @@ extension RowWriter {
     }
 
     /// Runs a statement and turns broken constraints into OData errors.
-    func translating(_ plan: WritePlan, row: [DatabaseValue?], _ database: Database, _ body: () throws -> Void) throws {
+    func translating(_ plan: WritePlan, row: [DatabaseValue?], in database: Database, body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as DatabaseError {

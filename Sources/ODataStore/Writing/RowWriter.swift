@@ -78,7 +78,7 @@ public struct RowWriter: Sendable {
     public func create(
         _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
-        let plan = try writable(set, "InsertRestrictions", "Insertable", request)
+        let plan = try writable(set, "InsertRestrictions", property: "Insertable", request: request)
         let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
@@ -159,19 +159,19 @@ public struct RowWriter: Sendable {
     public func delete(
         key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws {
-        let plan = try writable(set, "DeleteRestrictions", "Deletable", request)
+        let plan = try writable(set, "DeleteRestrictions", property: "Deletable", request: request)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
-            throw missing(set, key, request)
+            throw missing(set, key, request: request)
         }
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
-        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan))
+        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan: plan))
         try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
         let hanging = try dependentRows(on: row, plan: plan, database: database)
         let (condition, arguments) = try address(found, plan: plan)
         let table = quoted(plan.storage.table)
-        try translating(plan, row: found.slots.map { $0 }, database) {
+        try translating(plan, row: found.slots.map { $0 }, in: database) {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
             try statement.execute(arguments: StatementArguments(arguments))
         }
@@ -212,11 +212,11 @@ public struct RowWriter: Sendable {
         database: Database
     ) throws -> WrittenRow {
         let replaces = extent == .replacing
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
             // A media entity is made by its stream (11.4.4).
             guard request.ifMatch == nil, let key, keyIsGivenByClient(plan), !entity.shape.hasStream else {
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
             var entity = entity
             for part in key.parts {
@@ -227,12 +227,12 @@ public struct RowWriter: Sendable {
                 return try create(entity, in: set, parent: parent, request: request, database: database)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
                 // A patch that says too little to make an entity was meant for one that is there.
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
         }
         let row = try written(found, plan: plan, database: database)
         let before = row.entity
-        let resource = name(set, key, plan)
+        let resource = name(set, key, plan: plan)
         try checkPrecondition(request, etag: before.control.etag, of: set, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
             throw ODataError(
@@ -318,7 +318,7 @@ public struct RowWriter: Sendable {
         let sql =
             columns.isEmpty
             ? "INSERT INTO \(table) DEFAULT VALUES" : "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
-        try translating(plan, row: row, database) {
+        try translating(plan, row: row, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         }
         try checkIsDone(to: nil, plan: plan, database: database)
@@ -356,7 +356,7 @@ public struct RowWriter: Sendable {
         let merged = zip(row, found.slots).map { $0 ?? $1 }
         let sql =
             "UPDATE \(quoted(plan.storage.table)) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
-        try translating(plan, row: merged, database) {
+        try translating(plan, row: merged, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
         }
         try checkIsDone(to: found, plan: plan, database: database)

@@ -112,7 +112,7 @@ struct WritePlan: Sendable {
         keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
         hasTextKey = keySlots.contains { slots[$0].column?.isComparedAsText == true }
         hasVariableKey = keySlots.contains { slots[$0].column?.codec.hasSeveralForms == true }
-        variableReferences = Self.variableReferences(of: storage, slots, positions, model)
+        variableReferences = Self.variableReferences(of: storage, slots, positions: positions, model: model)
         digestPositions = storage.digestColumns.compactMap { [system] name in
             positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
         }
@@ -120,7 +120,7 @@ struct WritePlan: Sendable {
     }
 
     private static func variableReferences(
-        of storage: TableStorage, _ slots: [Slot], _ positions: [String: Int], _ model: EntityDataModel
+        of storage: TableStorage, _ slots: [Slot], positions: [String: Int], model: EntityDataModel
     ) -> [VariableReference] {
         let shapes = [storage.shape] + TableLayout.derivedShapes(of: storage.shape, model: model)
         return storage.navigation.sorted { $0.key < $1.key }.compactMap { name, navigation in

@@ -74,7 +74,7 @@ struct ForeignModelBuilder {
                 continue
             }
             addMembers(to: &draft, probes)
-            if draft.role == .entitySet, try !chooseKey(&draft, probes, database) { continue }
+            if draft.role == .entitySet, try !chooseKey(&draft, probes, in: database) { continue }
             served.append(draft)
         }
         drafts = served
@@ -136,7 +136,7 @@ struct ForeignModelBuilder {
 
     /// Settles the key of an entity set; `false` when the table cannot be served.
     private mutating func chooseKey(
-        _ draft: inout ForeignTableDraft, _ probes: [ColumnProbe], _ database: Database
+        _ draft: inout ForeignTableDraft, _ probes: [ColumnProbe], in database: Database
     ) throws -> Bool {
         let name = draft.table.name
         var refusal: String?

@@ -78,7 +78,7 @@ struct CommitIntent: Codable {
             for row in try Row.fetchAll(side.database, sql: "SELECT * FROM \(side.schema).intent ORDER BY id") {
                 let text: String = row["content"]
                 if let intent = try? JSONDecoder().decode(CommitIntent.self, from: Data(text.utf8)) {
-                    try intent.settle(tracker, database, side, now: now, lifetime: lifetime)
+                    try intent.settle(tracker, in: database, side: side, now: now, lifetime: lifetime)
                 }
                 try delete(row["id"], in: side)
             }
@@ -92,7 +92,7 @@ struct CommitIntent: Codable {
     }
 
     private func settle(
-        _ tracker: ChangeTracker, _ database: Database, _ side: SideTables, now: Int64, lifetime: Int64
+        _ tracker: ChangeTracker, in database: Database, side: SideTables, now: Int64, lifetime: Int64
     ) throws {
         var isCommitted = !rows.isEmpty
         var isUndone = true

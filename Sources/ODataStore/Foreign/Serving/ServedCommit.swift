@@ -65,7 +65,9 @@ struct ServedCommit: Sendable {
                 atStep(.changed)
                 guard let tracker else { return .commit }
                 if tracker.side.queue == nil {
-                    try tracker.side.use(database) { try mark(responses, touched, tracker, database, $0) }
+                    try tracker.side.use(database) {
+                        try mark(responses, touched, tracker: tracker, in: database, side: $0)
+                    }
                 } else if let identification {
                     let content = CommitIntent(
                         identification.request, fingerprint: identification.fingerprint,
@@ -92,7 +94,7 @@ struct ServedCommit: Sendable {
         guard tracker.side.queue != nil, intent != nil || !touched.isEmpty else { return outcome }
         do {
             try tracker.side.use(database) { side in
-                try mark(responses, touched, tracker, database, side)
+                try mark(responses, touched, tracker: tracker, in: database, side: side)
                 if let intent { try CommitIntent.delete(intent, in: side) }
             }
         } catch {
@@ -125,8 +127,8 @@ struct ServedCommit: Sendable {
 
     /// Keeps versions and answers.
     private func mark(
-        _ responses: [ODataResponse], _ touched: [TouchedRows.Row], _ tracker: ChangeTracker, _ database: Database,
-        _ side: SideTables
+        _ responses: [ODataResponse], _ touched: [TouchedRows.Row], tracker: ChangeTracker, in database: Database,
+        side: SideTables
     ) throws {
         try tracker.record(touched, in: database, side, now: now)
         guard let identification else { return }

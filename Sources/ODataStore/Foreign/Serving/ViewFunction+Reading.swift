@@ -30,7 +30,7 @@ extension ForeignModel.ViewFunction {
                 function: self, scope: scope, conditions: try query.filter.map { [try compiler.condition($0)] } ?? [],
                 order: try query.orderBy.map(StatementBuilder(compiler: compiler, scope: scope).term))
             if case .count = call.resource.target { return .count(try rows.count(database)) }
-            let values = try rows.read(query, database, model)
+            let values = try rows.read(query, in: database, model: model)
             if query.count { return .page(EntityPage(entities: values, count: try rows.count(database))) }
             return .value(.collection(values.map { .complex($0) }), .collection(.complex(shape.name)))
         }
@@ -77,7 +77,7 @@ private struct ViewRows {
     ///
     /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the number of
     ///   the row whose value is not what its column declares.
-    func read(_ query: BoundQuery, _ database: Database, _ model: EntityDataModel) throws -> [Entity] {
+    func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [Entity] {
         let limit = type(of: function).rowLimit
         var sql: SQLFragment = "SELECT \(list: function.columns.map { scope.sql($0.name) }) \(source)"
         if !order.isEmpty { sql += " ORDER BY \(list: order.map(\.fragment))" }

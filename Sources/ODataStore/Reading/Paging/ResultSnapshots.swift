@@ -113,7 +113,7 @@ final class ResultSnapshots: Sendable {
             try account()
         }
         let table = Table(name, for: principal, in: pool)
-        shelf.keep(table, as: id, bytes, caller, at: 0)
+        shelf.keep(table, as: id, bytes: bytes, owner: caller, at: 0)
         return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, table: table, owner: self)
     }
 

@@ -132,7 +132,8 @@ extension ExpressionCompiler {
                     target = .scalar(operand)
                     continue
                 }
-                guard let table = scope.table, let storage = table.storage(of: property, ordinal, shape, mapping.model)
+                guard let table = scope.table,
+                    let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model)
                 else { throw Self.unsupported(property.name) }
                 target = try follow(property, storage, scope, condition)
             case (.property(let property, let ordinal, _), .complex(_, let storages, _, let scope)):
@@ -287,7 +288,7 @@ extension ExpressionCompiler {
             result.scope = next.scope
             result.shape = next.shape
         case .property(let property, let ordinal, let shape):
-            guard let storage = table.storage(of: property, ordinal, shape, mapping.model),
+            guard let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model),
                 case .scalar(let operand) = try follow(property, storage, collection.scope, nil),
                 operand.codec == .json, operand.type.isCollection
             else { throw Self.unsupported("the path \(Self.name(of: path.steps))") }
@@ -450,7 +451,7 @@ extension ExpressionCompiler {
         pairs.map { pair in
             .areEqual(
                 "\(column: pair.target, of: target)", .related(source.sql(pair.source), pair.comparison),
-                pair.comparison)
+                comparison: pair.comparison)
         }
     }
 

@@ -48,7 +48,8 @@ struct ExpandStatement {
             for (index, pair) in pairs.enumerated() {
                 conditions.append(
                     .areEqual(
-                        "\(column: pair.target, of: alias)", "\(column: "k\(index)", of: "parents")", pair.comparison))
+                        "\(column: pair.target, of: alias)", "\(column: "k\(index)", of: "parents")",
+                        comparison: pair.comparison))
             }
         case .link(_, let link, let source, let targetColumn):
             pathColumns = 1
@@ -133,7 +134,8 @@ struct ExpandStatement {
             // Looked at before the rows with the values, of which there may be many.
             let same = pairs.enumerated().map { index, pair -> SQLFragment in
                 .areEqual(
-                    "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")", pair.comparison)
+                    "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")",
+                    comparison: pair.comparison)
             }
             conditions.append(
                 """

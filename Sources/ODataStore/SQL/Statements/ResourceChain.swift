@@ -113,7 +113,8 @@ struct ResourceChain {
         case .join(_, let pairs) where pairs.contains { $0.comparison != .stored }:
             let ties = pairs.map { pair in
                 SQLFragment.areEqual(
-                    scope.sql(pair.target), .related(outer.sql(pair.source), pair.comparison), pair.comparison)
+                    scope.sql(pair.target), .related(outer.sql(pair.source), pair.comparison),
+                    comparison: pair.comparison)
             }
             return
                 "EXISTS (SELECT 1 FROM \(outer.fromClause)\(ExpressionCompiler.whereClause(conditions + ties)))"

@@ -79,7 +79,7 @@ struct ResultPlanBuilder {
             guard result.properties.indices.contains(ordinal) else { continue }
             let property = result.properties[ordinal]
             guard !names.contains(property.name),
-                let storage = table.storage(of: property, ordinal, result, compiler.mapping.model)
+                let storage = table.storage(of: property, ordinal, shape: result, model: compiler.mapping.model)
             else {
                 // What a transformation has added, or put in the property's place.
                 remaining.append(property.name)
@@ -380,7 +380,7 @@ struct ResultPlanBuilder {
             if property.type.isCollection { throw ODataError.notImplemented("$expand within \(property.name)") }
             // What lies deeper is within the first.
             guard isFirst else { continue }
-            guard let storage = table.storage(of: property, ordinal, shape, compiler.mapping.model),
+            guard let storage = table.storage(of: property, ordinal, shape: shape, model: compiler.mapping.model),
                 case .complex = storage
             else { throw ODataError.notImplemented("$expand within \(property.name)") }
             guard !plan.fields.contains(where: { $0.name == property.name }) else { continue }

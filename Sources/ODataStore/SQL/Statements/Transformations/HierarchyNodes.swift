@@ -53,7 +53,8 @@ struct HierarchyNodes {
             return .conjunction(
                 pairs.map { pair in
                     .areEqual(
-                        parent.sql(pair.target), .related(child.sql(pair.source), pair.comparison), pair.comparison)
+                        parent.sql(pair.target), .related(child.sql(pair.source), pair.comparison),
+                        comparison: pair.comparison)
                 })
         case .link(_, let link, let source, let target):
             let rowID = try compiler.requireRowID(table, reference.parentNavigation)
