@@ -54,7 +54,7 @@ extension StoreReader {
         query.skipToken = nil
         let wanted = query
         return try await reading(reader, nil) { database in
-            let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), database)
+            let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), in: database)
             var isCount = false
             if case .count = url.resource.target { isCount = true }
             let fragment =

@@ -59,7 +59,7 @@ final class SnapshotSpool: Sendable {
         let now = options.now()
         let budget = request.budget
         let (count, total) = try await reader.reading(database, budget) { [shelf] database -> (Int, Int64?) in
-            let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
+            let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, in: database)
             let total = query.count ? try StoreReader.count(compiled, database) : nil
             var paging = ExpandPaging()
             paging.budget = budget
@@ -78,7 +78,8 @@ final class SnapshotSpool: Sendable {
             + String(UInt64.random(in: .min ... .max), radix: 36)
         let snapshot = Snapshot(
             file: file, principal: request.principal,
-            head: reader.head(query, segments, bound.resource.target, request, renderer, total),
+            head: reader.head(
+                query, segments, target: bound.resource.target, request: request, renderer: renderer, total: total),
             prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count)
         if count > pageSize(for: request) {
             shelf.keep(snapshot, as: id, bytes: bytes.load(ordering: .relaxed), owner: owner, at: now.seconds)

@@ -65,8 +65,10 @@ extension StoreService {
             // Whoever may not see it cannot call anything on it.
             let reader = core.reader(for: request.principal)
             let query = StoreReader.query(place.shape, place.set)
-            let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
-            let found = try StoreReader.entities(compiled, query, core.mapping, options, database, limit: 1).first
+            let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
+            let found = try StoreReader.entities(
+                compiled, query, mapping: core.mapping, options: options, in: database, limit: 1
+            ).first
             guard let found else { throw ODataError.notFound(StoreReader.name(of: steps)) }
             let name = found.control.id ?? place.shape.name.description
             if operation(at: position, in: bound)?.kind == .action {
@@ -202,11 +204,12 @@ extension StoreService {
             try await database.read { [core] database in
                 try request.budget.running(on: database) {
                     let (compiled, options) = try provider.reader.prepare(
-                        query, steps, now: core.options.now(), database)
+                        query, steps, now: core.options.now(), in: database)
                     var paging = ExpandPaging()
                     paging.budget = request.budget
                     return try StoreReader.entities(
-                        compiled, query, core.mapping, options, database, limit: .max, paging)
+                        compiled, query, mapping: core.mapping, options: options, in: database, limit: .max,
+                        paging: paging)
                 }
             }
         }
@@ -245,7 +248,7 @@ extension StoreService {
         }
         if value.isNull { return ODataResponse(status: 204) }
         guard target.isRawValue else { return ODataResponse(body: .value(value, type)) }
-        return ODataResponse(body: try StoreReader.raw(value, type, model))
+        return ODataResponse(body: try StoreReader.raw(value, type, model: model))
     }
 }
 

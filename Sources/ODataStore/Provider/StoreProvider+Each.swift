@@ -17,8 +17,9 @@ extension StoreProvider {
         }
         let segments = bound.resource.steps.filter { $0 != .each }
         let query = StoreReader.query(shape, set)
-        let (compiled, options) = try reader.prepare(query, segments, now: self.options.now(), database)
-        let members = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        let (compiled, options) = try reader.prepare(query, segments, now: self.options.now(), in: database)
+        let members = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: .max)
         let plain = segments.filter { segment in
             if case .filter = segment { false } else { true }
         }
@@ -81,10 +82,11 @@ extension StoreProvider {
         var query = query
         let keys = KeyCondition.any(of: changed.compactMap(\.key), query)
         query.filter = query.filter.map { BoundExpression.binary(.and, keys, $0, .primitive(.boolean)) } ?? keys
-        let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
+        let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
         var page = EntityPage()
         if query.count { page.count = try StoreReader.count(compiled, database) }
-        page.entities = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        page.entities = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: .max)
         return page
     }
 }

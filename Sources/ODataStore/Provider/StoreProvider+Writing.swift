@@ -60,7 +60,7 @@ extension StoreProvider {
         options.loadedData = try reader.configuration.loadedData(database)
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: bound.resource.steps)
         try compiled.requirements.check(in: database)
-        return try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        return try StoreReader.entities(compiled, query, mapping: mapping, options: options, in: database, limit: .max)
     }
 
     /// Performs a request that is no read.

@@ -215,7 +215,7 @@ public final class StoreProvider: ODataProvider {
         guard let query = entry.url.query else { throw ODataError.notImplemented("a statement for this resource") }
         let options = reader.restricting(
             SQLCompiler.Options(now: reader.configuration.now(), hasHiddenOwners: hidesRows))
-        return try reader.compile(query, entry.url.resource.steps, options, entry)
+        return try reader.compile(query, entry.url.resource.steps, options: options, cache: entry)
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {

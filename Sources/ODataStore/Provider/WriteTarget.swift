@@ -83,7 +83,9 @@ struct WriteTarget {
         let query = StoreReader.query(place.shape, place.set)
         let options = SQLCompiler.Options(now: .current)
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: steps)
-        let found = try StoreReader.entities(compiled, query, mapping, options, database, limit: 1).first
+        let found = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: 1
+        ).first
         guard let key = found?.key else { throw ODataError.notFound(StoreReader.name(of: steps)) }
         return key
     }

@@ -71,7 +71,7 @@ extension StoreService {
     func checkParents(of steps: [BoundSegment], _ reader: StoreReader, in database: Database) throws {
         guard core.definition.authorization != nil else { return }
         let compiler = SQLCompiler.Options(now: options.now())
-        try reader.checkParents(steps, reader.restricting(compiler), database)
+        try reader.checkParents(steps, reader.restricting(compiler), in: database)
     }
 
     /// Refuses what the caller may not even address, or ask of the members that it changes.
@@ -256,11 +256,12 @@ extension StoreService {
             }
             let reader = core.reader(for: request.principal)
             let (compiled, options) = try reader.prepare(
-                query, bound.resource.steps, now: options.now(), database)
+                query, bound.resource.steps, now: options.now(), in: database)
             var paging = ExpandPaging()
             paging.budget = request.budget
             var entities = try StoreReader.entities(
-                compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1, paging)
+                compiled, query, mapping: core.mapping, options: options, in: database,
+                limit: place.isCollection ? .max : 1, paging: paging)
             if let order {
                 let positions = Dictionary(
                     order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

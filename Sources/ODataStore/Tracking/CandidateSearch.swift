@@ -63,7 +63,7 @@ struct CandidateSearch {
         let compiler = ExpressionCompiler(
             mapping: mapping, options: SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0)))
         let scope = SQLScope(alias: table.table, source: .table(table), from: "\(name: table.table)")
-        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope))
+        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope: scope))
         let holders: SQLFragment = "SELECT \(scope.sql(OfflineLayout.rowIDColumn)) FROM \(scope.from)\(key)"
         return try Int64.fetchSet(
             database,

@@ -92,7 +92,7 @@ package struct VirtualEntities {
             }
             if value.isNull { return ODataResponse(status: 204) }
             if case .property = bound.resource.target { return ODataResponse(body: .value(value, last.type)) }
-            return ODataResponse(body: try StoreReader.raw(value, last.type, model))
+            return ODataResponse(body: try StoreReader.raw(value, last.type, model: model))
         default: throw ODataError.notImplemented("This resource of a virtual entity set")
         }
     }

@@ -11,7 +11,7 @@ extension RowWriter {
         _ key: EntityKey, parent: Int64?, plan: WritePlan, database: Database
     ) throws -> WritePlan.Stored? {
         let (compiler, scope) = compiler(of: plan)
-        var conditions = try compiler.keyConditions(key, plan.storage, scope)
+        var conditions = try compiler.keyConditions(key, plan.storage, scope: scope)
         if let parent {
             conditions.append("\(scope.sql(OfflineLayout.parentColumn)) = \(bind: parent.databaseValue)")
         }
@@ -96,7 +96,7 @@ extension RowWriter {
             column.isComparedAsText || source.codec.hasSeveralForms && column.codec == source.codec,
             let meant = try? source.decode(value, in: mapping.model)
         else { return "\(scope.sql(name)) = \(bind: value)" }
-        return try compiler.equal(column, plan.storage, scope, meant)
+        return try compiler.equal(column, plan.storage, scope: scope, value: meant)
     }
 
     /// What compiles conditions on the rows of a table that stands in a statement under its own name.

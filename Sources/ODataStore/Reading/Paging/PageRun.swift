@@ -70,7 +70,7 @@ struct PageRun: Sendable {
                 do {
                     // Asking for one row after the other takes longer for each. This loop is only left by an error.
                     try cursor.forEach { _ in
-                        outcome = try take(stored, cursor, row)
+                        outcome = try take(stored, cursor, row: row)
                         if outcome != nil { throw Enough() }
                     }
                 } catch is Enough {}
@@ -99,7 +99,7 @@ struct PageRun: Sendable {
     ///
     /// - Returns: why it is the last of the run; `nil` where more are wanted.
     private mutating func take(
-        _ stored: StoredRow, _ cursor: RowCursor, _ row: (StoredRow) throws -> Bool
+        _ stored: StoredRow, _ cursor: RowCursor, row: (StoredRow) throws -> Bool
     ) throws -> Outcome? {
         if pageLeft == 0 { return .pageIsFull }
         try budget?.takeRows()

@@ -204,7 +204,7 @@ actor PageWriter {
             // An array that is already open: the first value written makes the writer expect commas.
             let columns = JSONColumns(plan, isIEEE754Compatible: renderer.format.isIEEE754Compatible)
             outcome = try run.run(database) { [renderer, paging] row in
-                try renderer.open(row, plan, columns, to: &writer)
+                try renderer.open(row, plan, columns: columns, to: &writer)
                 writer.endObject()
                 count += 1
                 if writer.bytes.count > heldBytesLeft, let budget = paging.budget { throw budget.tooLarge }
@@ -261,7 +261,7 @@ actor PageWriter {
                 let room = ExpandRoom()
                 do {
                     defer { room.release(paging.budget) }
-                    return try entities(database, most, room)
+                    return try entities(in: database, most, room: room)
                 } catch let error as ODataError where error.code == "ResponseTooLarge" && most > 1 {
                     // Fewer may have room one after the other.
                     room.undo(paging.budget)
@@ -273,7 +273,7 @@ actor PageWriter {
         }
 
         private mutating func entities(
-            _ database: Database, _ most: Int, _ room: ExpandRoom
+            in database: Database, _ most: Int, room: ExpandRoom
         ) throws -> [[UInt8]] {
             let plan = run.compiled.plan
             let entityRenderer = EntityRenderer(model: mapping.model)
@@ -290,7 +290,7 @@ actor PageWriter {
             var runner = ExpandRunner(
                 renderer: entityRenderer, mapping: mapping, options: options, database: database, paging: paging)
             runner.room = room
-            try runner.expand(&entities, sources, run.compiled.expand, of: plan.set)
+            try runner.expand(&entities, sources, expand: run.compiled.expand, of: plan.set)
             return entities.map { entity in
                 var (entity, writer) = (entity, JSONWriter(reservingCapacity: 512))
                 if renderer.omitsNulls { entity.omitNulls() }

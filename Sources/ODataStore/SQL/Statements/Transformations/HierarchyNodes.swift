@@ -31,7 +31,7 @@ struct HierarchyNodes {
     func row(_ wanted: Operand) throws -> SQLCollection {
         var rows = try compiler.collection(reference.nodes)
         rows.conditions.append(
-            try compiler.compare(.equal, identifier(rows.scope), wanted, isCondition: true))
+            try compiler.compare(.equal, left: identifier(rows.scope), right: wanted, isCondition: true))
         return rows
     }
 
@@ -47,7 +47,7 @@ struct HierarchyNodes {
     /// The condition that one node is a parent of another.
     func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
         let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
-        try compiler.requireLoaded(reference.parentNavigation, from: child, table)
+        try compiler.requireLoaded(reference.parentNavigation, from: child, table: table)
         switch storage {
         case .join(_, let pairs):
             return .conjunction(
