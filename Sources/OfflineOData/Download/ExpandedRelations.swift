@@ -40,7 +40,7 @@ struct ExpandedRelations {
             }
         }
         if let table = mapping.tables[query.entitySet] {
-            add(try Downloader.columnSet(query, table, mapping).options.expand, of: table)
+            add(try Downloader.columnSet(query, table, mapping: mapping).options.expand, of: table)
         }
         return found
     }
@@ -53,7 +53,7 @@ struct ExpandedRelations {
     func letGo(
         of rowID: Int64, _ links: [String: NavigationStorage], _ reached: [String: RowSet] = [:]
     ) throws {
-        for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached) }
+        for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached: reached) }
     }
 
     /// Makes the relations of a row as the service has them.
@@ -63,7 +63,7 @@ struct ExpandedRelations {
     ///   - isPart: whether it may lead to others besides, which were not asked for.
     ///   - reached: the rows that the query has brought so far, by set.
     func relate(
-        _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, _ reached: [String: RowSet]
+        _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, reached: [String: RowSet]
     ) throws {
         guard case .link(_, let link, let source, let target) = storage else { return }
         let statement = try database.cachedStatement(
