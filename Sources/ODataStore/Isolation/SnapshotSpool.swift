@@ -60,7 +60,7 @@ final class SnapshotSpool: Sendable {
         let budget = request.budget
         let (count, total) = try await reader.reading(database, budget) { [shelf] database -> (Int, Int64?) in
             let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, in: database)
-            let total = query.count ? try StoreReader.count(compiled, database) : nil
+            let total = query.count ? try StoreReader.count(compiled, in: database) : nil
             var paging = ExpandPaging()
             paging.budget = budget
             // The rows are written as those of a page that is not kept.
@@ -214,7 +214,7 @@ private final class SnapshotFile: Sendable {
         var piece = piece
         var count = 0
         repeat {
-            let objects = try piece.rows(database)
+            let objects = try piece.rows(in: database)
             try grow(objects.reduce(0) { $0 + $1.count })
             let start = count
             try store.pool.write { spool in

@@ -33,7 +33,7 @@ extension StoreService {
     ) throws -> (StreamStore.Owner, RowWriter.WrittenRow) {
         try checkParents(of: bound.resource.steps, provider.reader, in: database)
         let target = try WriteTarget(bound.resource, writer: provider.writer, database: database)
-        let row = try target.row(writer: provider.writer, database: database)
+        let row = try target.row(writer: provider.writer, in: database)
         guard let rowID = row.rowID else { throw ODataError.notImplemented("Streams of \(row.set)") }
         if let filter = provider.reader.configuration.rowFilter, let condition = try filter(row.set),
             let table = core.mapping.tables[row.set],
@@ -143,14 +143,14 @@ extension StoreService {
         plain.body = .entity(entity)
         let response = try provider.perform(plain, bound, in: database)
         guard let id = response.location ?? response.entityID,
-            let row = try row(withID: id, provider.writer, database), let rowID = row.rowID
+            let row = try row(withID: id, provider.writer, in: database), let rowID = row.rowID
         else { throw ODataError.notImplemented("Streams here") }
         try streams.attach(stream, to: StreamStore.Owner(set: row.set, rowID: rowID), in: database)
         return response
     }
 
     private func row(
-        withID id: String, _ writer: RowWriter, _ database: Database
+        withID id: String, _ writer: RowWriter, in database: Database
     ) throws -> RowWriter.WrittenRow? {
         let url: ODataURL
         do throws(QueryError) { url = try ODataURL(parsing: id) } catch { throw ODataError(error) }
@@ -255,7 +255,7 @@ extension StoreService {
             }
         }
         guard entity.shape.hasStream || !entity.shape.streamProperties.isEmpty, let id = entity.control.id,
-            let row = try row(withID: id, core.writer, database), let rowID = row.rowID
+            let row = try row(withID: id, core.writer, in: database), let rowID = row.rowID
         else { return entity }
         if entity.shape.hasStream {
             let isInline = selection.inline.contains(StreamSelection.media)

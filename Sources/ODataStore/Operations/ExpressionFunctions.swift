@@ -37,7 +37,7 @@ final class ExpressionFunctions: Sendable {
 
     /// Adds the functions to a connection.
     func register(in database: Database) {
-        let connection = Connection(database)
+        let connection = Connection(database: database)
         for (operation, function) in functions {
             let name = AppFunctions.sqlName(function.name)
             let codecs = function.parameters.map { (Operand.canonicalCodec($0), $0) }
@@ -117,6 +117,6 @@ final class ExpressionFunctions: Sendable {
     /// the reference at once.
     private final class Connection: @unchecked Sendable {
         private(set) weak var database: Database?
-        init(_ database: Database) { self.database = database }
+        init(database: Database) { self.database = database }
     }
 }

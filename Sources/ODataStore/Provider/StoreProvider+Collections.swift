@@ -208,7 +208,7 @@ private final class CollectionChange {
     /// Creates or changes a member; in a collection of related entities, relates it.
     func put(_ entity: Entity) throws -> RowWriter.WrittenRow {
         if let relation = try relation {
-            guard let row = try writer.put(entity, into: relation, request: request, database: database) else {
+            guard let row = try writer.put(entity, into: relation, request: request, in: database) else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "A member is missing.")
             }
             return row
@@ -238,7 +238,7 @@ private final class CollectionChange {
             throw ODataError(status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
         }
         if let relation = try relation {
-            _ = try writer.put(entity, into: relation, request: request, database: database)
+            _ = try writer.put(entity, into: relation, request: request, in: database)
             return
         }
         guard let existing = try writer.read(key: key, in: target.set, parent: target.parent, database: database)
@@ -264,23 +264,23 @@ private final class CollectionChange {
         }
         if link.isDeleted {
             return try writer.unlink(
-                row, navigation: link.relationship, from: link.target, request: request, database: database)
+                row, navigation: link.relationship, from: link.target, request: request, in: database)
         }
         if let target = link.target {
-            try writer.link(row, navigation: link.relationship, to: target, request: request, database: database)
+            try writer.link(row, navigation: link.relationship, to: target, request: request, in: database)
         }
     }
 
     /// Takes away all members but some.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
-            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, database: database)
+            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, in: database)
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection
         if let parent = target.parent { sql += " WHERE \(quoted(OfflineLayout.parentColumn)) = \(parent)" }
         for row in try Row.fetchAll(database, sql: sql) {
-            let written = try writer.written(plan.stored(row), plan: plan, database: database)
+            let written = try writer.written(plan.stored(row), plan: plan, in: database)
             let key = written.entity.key
             guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name),
                 // What was deleted before may have taken this along.

@@ -84,7 +84,7 @@ extension StoreProvider {
         query.filter = query.filter.map { BoundExpression.binary(.and, keys, $0, .primitive(.boolean)) } ?? keys
         let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
         var page = EntityPage()
-        if query.count { page.count = try StoreReader.count(compiled, database) }
+        if query.count { page.count = try StoreReader.count(compiled, in: database) }
         page.entities = try StoreReader.entities(
             compiled, query, mapping: mapping, options: options, in: database, limit: .max)
         return page

@@ -122,7 +122,7 @@ struct ExpandedRowWriter: Sendable {
     /// Writes until there are as many bytes as wanted, or everything is written.
     ///
     /// - Throws: ``ODataError`` 413 beyond the budget of the request.
-    mutating func write(to bytes: inout [UInt8], upTo size: Int, _ database: Database) throws {
+    mutating func write(to bytes: inout [UInt8], upTo size: Int, in database: Database) throws {
         while bytes.count < size, let frame = frames.popLast() {
             switch frame {
             case .text(let text): bytes += text
@@ -144,9 +144,9 @@ struct ExpandedRowWriter: Sendable {
                 bytes += own[start..<member.offset]
                 frames.append(.object(object, member: position + 1, staysOpen: staysOpen))
                 write(member, to: &bytes)
-            case .unread(let rows): try read(rows, to: &bytes, database)
-            case .property(let property): try read(property, to: &bytes, database)
-            case .cursor(let cursor): try read(cursor, to: &bytes, database)
+            case .unread(let rows): try read(rows, to: &bytes, in: database)
+            case .property(let property): try read(property, to: &bytes, in: database)
+            case .cursor(let cursor): try read(cursor, to: &bytes, in: database)
             }
         }
     }
@@ -173,7 +173,7 @@ struct ExpandedRowWriter: Sendable {
     }
 
     /// Reads the tree below as many rows as go together.
-    private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], in database: Database) throws {
         var unread = unread
         let level = unread.level
         let budget = level.paging.budget
@@ -194,7 +194,7 @@ struct ExpandedRowWriter: Sendable {
                     unread.attempt = max(1, rows.count / 4)
                     continue
                 }
-                return try readParts(of: unread, to: &bytes, database)
+                return try readParts(of: unread, to: &bytes, in: database)
             }
             let isFirst = unread.isFirst
             unread.isFirst = false
@@ -208,7 +208,7 @@ struct ExpandedRowWriter: Sendable {
 
     /// Writes a row whose tree is too large property by property.
     private mutating func readParts(
-        of unread: UnreadRows, to bytes: inout [UInt8], _ database: Database
+        of unread: UnreadRows, to bytes: inout [UInt8], in database: Database
     ) throws {
         var unread = unread
         let level = unread.level
@@ -260,7 +260,7 @@ struct ExpandedRowWriter: Sendable {
 
     // MARK: Large collections
 
-    private mutating func read(_ property: LargeProperty, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ property: LargeProperty, to bytes: inout [UInt8], in database: Database) throws {
         let level = property.level
         let expand = level.expand[property.position]
         var row = property.row
@@ -302,7 +302,7 @@ struct ExpandedRowWriter: Sendable {
         if property.needsComma { bytes.append(UInt8(ascii: ",")) }
         let name = expand.navigation.name
         if nested.query.count {
-            writeCount(try StoreReader.count(query, database), name, to: &bytes)
+            writeCount(try StoreReader.count(query, in: database), name, to: &bytes)
             bytes.append(UInt8(ascii: ","))
         }
         bytes += JSONWriter.Key(name).text
@@ -317,14 +317,14 @@ struct ExpandedRowWriter: Sendable {
     }
 
     /// Reads the next chunk of a collection.
-    private mutating func read(_ cursor: Cursor, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ cursor: Cursor, to bytes: inout [UInt8], in database: Database) throws {
         var cursor = cursor
         let plan = cursor.run.compiled.plan
         let isCollection = cursor.expand.navigation.isCollection
         let mostRows = isCollection ? Self.chunkRows : 1
         var rows: [UnreadRow] = []
         var size = 0
-        let outcome = try cursor.run.run(database) { row in
+        let outcome = try cursor.run.run(in: database) { row in
             let object = try renderer.item(row, plan)
             size += object.writer.bytes.count
             rows.append(UnreadRow(object: object, sources: plan.expandSources.map { $0.map { row.value($0) } }))

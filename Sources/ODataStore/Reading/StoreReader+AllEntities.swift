@@ -135,7 +135,7 @@ extension StoreReader {
                 query.skip = nil
                 query.expand = []
                 let (compiled, _) = try prepare(query, part.segments, now: configuration.now(), in: database)
-                return sum + (try Self.count(compiled, database))
+                return sum + (try Self.count(compiled, in: database))
             }
         }
     }

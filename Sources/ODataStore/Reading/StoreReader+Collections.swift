@@ -32,7 +32,7 @@ extension StoreReader {
                     cache: cache)
                 let piece = PageWriter.Piece(
                     run: run, mapping: mapping, options: options, paging: paging, renderer: renderer)
-                return (try piece.read(database, size: PageWriter.firstReadSize(budget)), total)
+                return (try piece.read(in: database, size: PageWriter.firstReadSize(budget)), total)
             }
             let writer = try PageWriter(
                 reader: reader, budget: budget, first: first,
@@ -140,7 +140,7 @@ extension StoreReader {
                 } ?? snapshots.take(compiled, in: database, for: principal, budget: budget)
         }
         let run = try PageRun(compiled, after: token, pageSize: pageSize, snapshot: snapshot, budget: budget)
-        return (run, options, query.count ? try Self.count(compiled, database) : nil)
+        return (run, options, query.count ? try Self.count(compiled, in: database) : nil)
     }
 
     private func decoded(
@@ -152,7 +152,7 @@ extension StoreReader {
         let plan = run.compiled.plan
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
-        let outcome = try run.run(database) { row in
+        let outcome = try run.run(in: database) { row in
             let entity = try renderer.item(row, plan)
             try paging.budget?.hold(renderer.size(of: entity))
             entities.append(entity)

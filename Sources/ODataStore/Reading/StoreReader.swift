@@ -146,11 +146,11 @@ public struct StoreReader: Sendable {
         var options = restricting(
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
         options.loadedData = try configuration.loadedData(database)
-        if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
+        if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(in: database) }
         try checkParents(segments, options, in: database)
         var compiled = try compile(query, segments, options: options, cache: cache)
         if compiled.usesSearch {
-            options.searchIndexes = try searchIndexes(database)
+            options.searchIndexes = try searchIndexes(in: database)
             if !options.searchIndexes.isEmpty {
                 compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
             }
@@ -171,7 +171,7 @@ public struct StoreReader: Sendable {
     }
 
     /// The tables that have a full-text index.
-    private func searchIndexes(_ database: Database) throws -> Set<String> {
+    private func searchIndexes(in database: Database) throws -> Set<String> {
         let names = try SearchIndex.names(in: database)
         return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
     }
@@ -266,7 +266,7 @@ public struct StoreReader: Sendable {
         let renderer = EntityRenderer(model: mapping.model)
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
-        _ = try run.run(database) { row in
+        _ = try run.run(in: database) { row in
             let entity = try renderer.item(row, compiled.plan)
             try paging.budget?.hold(renderer.size(of: entity))
             entities.append(entity)
@@ -286,11 +286,11 @@ public struct StoreReader: Sendable {
             query.orderBy = []
             query.expand = []
             let (compiled, _) = try prepare(query, segments, now: configuration.now(), in: database)
-            return ODataResponse(body: .count(try Self.count(compiled, database)))
+            return ODataResponse(body: .count(try Self.count(compiled, in: database)))
         }
     }
 
-    static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
+    static func count(_ compiled: CompiledQuery, in database: Database) throws -> Int64 {
         let fragment = compiled.countStatement
         return try Int64.fetchOne(
             StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))

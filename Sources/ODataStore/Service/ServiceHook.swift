@@ -59,7 +59,7 @@ struct ServiceHook: WriteHook {
     }
 
     func prepareReference(
-        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database
     ) throws {
         guard let table = core.mapping.tables[row.set] else { return }
         try checkVisible(

@@ -55,7 +55,7 @@ public struct ServiceTransaction {
         query.expand = []
         let (compiled, _) = try core.reader.prepare(
             query, bound.resource.steps, now: core.options.now(), in: database)
-        return Int(try StoreReader.count(compiled, database))
+        return Int(try StoreReader.count(compiled, in: database))
     }
 
     /// Makes an entity of a set's declared type with nothing in it.

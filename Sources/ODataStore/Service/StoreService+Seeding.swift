@@ -244,6 +244,6 @@ public struct SeedRows: Sendable {
                 message: "\(reference.member) names no entity of \(target) by its \(reference.property).",
                 target: reference.member)
         }
-        return try writer.written(plan.stored(row), plan: plan, database: database).id
+        return try writer.written(plan.stored(row), plan: plan, in: database).id
     }
 }

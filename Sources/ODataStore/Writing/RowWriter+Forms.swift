@@ -8,7 +8,7 @@ import ODataService
 extension RowWriter {
     /// The row with a key that is written otherwise there than it would be today.
     func findOtherwiseWritten(
-        _ key: EntityKey, parent: Int64?, plan: WritePlan, database: Database
+        _ key: EntityKey, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> WritePlan.Stored? {
         let (compiler, scope) = compiler(of: plan)
         var conditions = try compiler.keyConditions(key, plan.storage, scope: scope)
@@ -27,9 +27,9 @@ extension RowWriter {
     /// Checks that no row has the key of a new entity in another way of writing it, which no unique index would tell.
     ///
     /// - Throws: 409 when one has.
-    func checkIsNew(_ entity: Entity, parent: Int64?, plan: WritePlan, database: Database) throws {
+    func checkIsNew(_ entity: Entity, parent: Int64?, plan: WritePlan, in database: Database) throws {
         guard plan.hasVariableKey, let key = entity.key,
-            try find(key: key, parent: parent, plan: plan, database: database) != nil
+            try find(key: key, parent: parent, plan: plan, in: database) != nil
         else { return }
         let names = plan.storage.shape.key.map(\.path)
         throw ODataError(
@@ -45,7 +45,7 @@ extension RowWriter {
     ///   - row: what is about to be written.
     ///   - before: the row as it is; `nil` for a new one.
     func adoptForms(
-        into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, database: Database
+        into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, in database: Database
     ) throws {
         if let before {
             for (index, slot) in plan.slots.enumerated() where slot.column?.codec.isAnyText == true {

@@ -99,7 +99,7 @@ extension RowWriter {
     ///
     /// - Throws: 409 when one of them keeps the row from being deleted.
     func dependentRows(
-        on row: WrittenRow, plan: WritePlan, database: Database
+        on row: WrittenRow, plan: WritePlan, in database: Database
     ) throws -> [(rows: [HangingRow], dependents: Dependents)] {
         var result: [(rows: [HangingRow], dependents: Dependents)] = []
         for dependents in self.dependents[plan.storage.set] ?? [] {
@@ -145,7 +145,7 @@ extension RowWriter {
     ///
     /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
     func settle(
-        _ hanging: [(rows: [HangingRow], dependents: Dependents)], request: ODataRequest, database: Database
+        _ hanging: [(rows: [HangingRow], dependents: Dependents)], request: ODataRequest, in database: Database
     ) throws {
         guard !hanging.isEmpty else { return }
         // The conditions of the request were about the row itself.
@@ -185,7 +185,7 @@ extension RowWriter {
     /// - Parameter before: the row that is updated, of which the parts of a foreign key are that are not given.
     /// - Throws: 400 with the navigation property as target.
     func checkReferences(
-        _ entity: Entity, before: Entity? = nil, plan: WritePlan, database: Database
+        _ entity: Entity, before: Entity? = nil, plan: WritePlan, in database: Database
     ) throws {
         guard rules.requiresPrincipals else { return }
         for navigation in entity.shape.navigationProperties

@@ -84,7 +84,7 @@ struct ExpandedRelations {
     private func isGone(
         _ pair: RelatedRows, accordingTo speaker: Speaker, _ reached: [String: RowSet]
     ) throws -> Bool {
-        let others = try speakers.all(of: pair.table, mapping, database).filter { other, set in
+        let others = try speakers.all(of: pair.table, mapping, in: database).filter { other, set in
             guard other != speaker, let row = pair.rows[other.column], let table = mapping.tables[set] else {
                 return false
             }
@@ -107,7 +107,7 @@ struct ExpandedRelations {
         /// By link table, with the set of the entities that they expand it in.
         private var known: [String: [Speaker: String]]?
 
-        func all(of link: String, _ mapping: StorageMapping, _ database: Database) throws -> [Speaker: String] {
+        func all(of link: String, _ mapping: StorageMapping, in database: Database) throws -> [Speaker: String] {
             if let known { return known[link] ?? [:] }
             var found: [String: [Speaker: String]] = [:]
             for query in try QueryTable.all(in: database) {

@@ -137,7 +137,7 @@ extension OfflineODataProvider {
             if let (row, navigation) = place.relation, let key = try loader.read(rowID)?.key {
                 try relate(key, in: place.table, to: row, by: navigation, request, in: database)
             }
-            let url = try Containment(mapping: mapping).url(of: rowID, place.table, database)
+            let url = try Containment(mapping: mapping).url(of: rowID, place.table, in: database)
             return (entity: try loader.read(rowID), id: url.description)
         }
         guard var entity = created.entity else { return ODataResponse(status: 204) }
@@ -182,7 +182,7 @@ extension OfflineODataProvider {
             return try local.writer.link(
                 row, navigation: navigation, to: KeyURL.url(set: table.set, key: key, mapping).description,
                 request: request,
-                database: database)
+                in: database)
         }
         var patch = Entity(shape: table.shape)
         for pair in pairs {

@@ -29,9 +29,9 @@ extension ForeignModel.ViewFunction {
             let rows = ViewRows(
                 function: self, scope: scope, conditions: try query.filter.map { [try compiler.condition($0)] } ?? [],
                 order: try query.orderBy.map(StatementBuilder(compiler: compiler, scope: scope).term))
-            if case .count = call.resource.target { return .count(try rows.count(database)) }
+            if case .count = call.resource.target { return .count(try rows.count(in: database)) }
             let values = try rows.read(query, in: database, model: model)
-            if query.count { return .page(EntityPage(entities: values, count: try rows.count(database))) }
+            if query.count { return .page(EntityPage(entities: values, count: try rows.count(in: database))) }
             return .value(.collection(values.map { .complex($0) }), .collection(.complex(shape.name)))
         }
     }
@@ -68,7 +68,7 @@ private struct ViewRows {
     private var source: SQLFragment { "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))" }
 
     /// How many rows satisfy the conditions.
-    func count(_ database: Database) throws -> Int64 {
+    func count(in database: Database) throws -> Int64 {
         let sql: SQLFragment = "SELECT COUNT(*) \(source)"
         return try Int64.fetchOne(database, sql: sql.sql, arguments: StatementArguments(sql.arguments)) ?? 0
     }

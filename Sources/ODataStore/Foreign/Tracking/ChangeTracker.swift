@@ -58,8 +58,8 @@ final class ChangeTracker: Sendable {
         try database.inTransaction(.deferred) {
             dataVersion = try Self.dataVersion(of: database)
             _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.sqlite_master")
-            let fingerprint = FileFingerprint.read(database, path: path)
-            position = try side.use(database) { side in
+            let fingerprint = FileFingerprint.read(in: database, path: path)
+            position = try side.use(in: database) { side in
                 var clock = VersionClock(side: side)
                 try bringUpToDate(
                     in: database, side, clock: &clock, fingerprint: fingerprint, dataVersion: dataVersion, now: now)
@@ -83,12 +83,12 @@ final class ChangeTracker: Sendable {
 
     /// Deletes the notes of triggers that were read, without waiting for other programs.
     private func pruneNotes(in database: Database) throws {
-        guard try side.use(database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
+        guard try side.use(in: database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
         let timeout = try Int32.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
         sqlite3_busy_timeout(database.sqliteConnection, 0)
         defer { sqlite3_busy_timeout(database.sqliteConnection, timeout) }
         try database.inTransaction(.immediate) {
-            try side.use(database) { try ChangeTriggers.prune($0, in: database) }
+            try side.use(in: database) { try ChangeTriggers.prune($0, in: database) }
             return .commit
         }
     }
@@ -338,8 +338,8 @@ final class ChangeTracker: Sendable {
         guard let comparedAt = state.withLock({ $0.comparedAt }) else { return }
         try database.inTransaction(.immediate) {
             guard try Self.dataVersion(of: database) == comparedAt else { return .rollback }
-            let fingerprint = FileFingerprint.read(database, path: path)
-            try side.use(database) { try $0.setMeta("fingerprint", fingerprint) }
+            let fingerprint = FileFingerprint.read(in: database, path: path)
+            try side.use(in: database) { try $0.setMeta("fingerprint", fingerprint) }
             return .commit
         }
     }

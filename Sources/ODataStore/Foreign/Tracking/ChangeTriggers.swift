@@ -116,19 +116,19 @@ public enum ChangeTriggers {
 
     /// Whether there are notes that were read.
     static func hasReadNotes(_ side: SideTables, in database: Database) throws -> Bool {
-        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(database) else { return false }
+        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(in: database) else { return false }
         return try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.\(table) WHERE seq <= ?)", arguments: [last]) ?? false
     }
 
     /// Whether the table is there: `outpost untrack` may have taken it out while a server has the database open.
-    private static func hasTable(_ database: Database) throws -> Bool {
+    private static func hasTable(in database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
         return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
     }
 
     private static func newestNote(in database: Database) throws -> Int64 {
-        guard try hasTable(database) else { return 0 }
+        guard try hasTable(in: database) else { return 0 }
         return try Int64.fetchOne(
             database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
             ?? 0

@@ -52,13 +52,13 @@ struct PageRun: Sendable {
     /// - Parameters:
     ///   - database: a connection; nothing stays open on it.
     ///   - row: takes a row; returns whether it wants more.
-    mutating func run(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
-        guard let snapshot else { return try read(database, row) }
+    mutating func run(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        guard let snapshot else { return try read(in: database, row) }
         let budget = budget
-        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(spool, row) } }
+        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(in: spool, row) } }
     }
 
-    private mutating func read(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+    private mutating func read(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
         if topLeft == 0 { return .ended }
         repeat {
             isExtended = false
