@@ -105,7 +105,7 @@ extension ModelComparison {
     mutating func compareFacets(
         _ path: String, _ what: String, old: Facets, new: Facets, of type: TypeReference
     ) {
-        func compare(_ name: String, _ old: Int?, _ new: Int?) {
+        func compare(_ name: String, old: Int?, new: Int?) {
             guard old != new else { return }
             let isWider = new == nil || (old.map { $0 < (new ?? 0) } ?? false)
             add(
@@ -115,10 +115,10 @@ extension ModelComparison {
                 isCompatible: isWider,
                 reason: isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
-        compare("MaxLength", old.maxLength, new.maxLength)
+        compare("MaxLength", old: old.maxLength, new: new.maxLength)
         // A time without a precision has none, in the document's XML form (OData CSDL XML 4.01, 7.2.3): its JSON form says so.
         let isTime = [.dateTimeOffset, .timeOfDay, .duration].contains(type.element.primitive)
-        compare("Precision", old.precision ?? (isTime ? 0 : nil), new.precision ?? (isTime ? 0 : nil))
+        compare("Precision", old: old.precision ?? (isTime ? 0 : nil), new: new.precision ?? (isTime ? 0 : nil))
         let scales = (scale(old, of: self.old), scale(new, of: self.new))
         if type.element.primitive == .decimal, scales.0 != scales.1 {
             let isWider = Self.digits(scales.0) <= Self.digits(scales.1)

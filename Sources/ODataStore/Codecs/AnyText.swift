@@ -102,7 +102,7 @@ extension SQLFragment {
         }
     }
 
-    /// The value of a column in the form in which ``areEqual(_:_:_:)`` takes it.
+    /// The value of a column in the form in which ``areEqual(_:_:comparison:)`` takes it.
     static func related(_ column: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison) -> SQLFragment {
         comparison == .text ? anyText(of: column) : column
     }

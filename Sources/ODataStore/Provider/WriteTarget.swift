@@ -119,7 +119,7 @@ struct WriteTarget {
 
     /// Checks the types that the path casts to, where the entity need not be there otherwise.
     ///
-    /// - Throws: 404 as ``row(writer:database:)``.
+    /// - Throws: 404 as ``row(writer:in:)``.
     func checkCasts(writer: RowWriter, in database: Database) throws {
         if !casts.isEmpty { _ = try row(writer: writer, in: database) }
     }

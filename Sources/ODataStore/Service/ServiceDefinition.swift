@@ -8,7 +8,7 @@ import ODataService
 /// definition.values += [.created("CreatedAt"), .modified("UpdatedAt")]
 /// definition.unique("Categories", "Name")
 /// let product = OperationBinding.entity(QualifiedName("Shop", "Product"))
-/// try definition.function("GetTotalPrice", on: product, [.init("taxRate", .primitive(.double))],
+/// try definition.function("GetTotalPrice", on: product, parameters: [.init("taxRate", .primitive(.double))],
 ///     returns: .primitive(.double)) { call in
 ///     let price: Double = try call.boundEntity().read("Price")
 ///     return .value(.double(price * (1 + (try call.argument("taxRate") as Double))))
@@ -88,7 +88,7 @@ public struct ServiceDefinition: Sendable {
     /// is given.
     ///
     /// It is not asked where an entity is only related to another one, or no longer, by a relation that no property of
-    /// the entity stands for: ``after(_:_:_:)`` is told of such an update, and what that throws refuses it as well.
+    /// the entity stands for: ``after(_:_:body:)`` is told of such an update, and what that throws refuses it as well.
     ///
     /// - Parameters:
     ///   - kind: what is done.

@@ -4,7 +4,7 @@ import ODataService
 
 /// Keys and foreign keys whose values may be written in several ways: the letters of a GUID's text in either case, a
 /// time with seconds or without, an instant with another offset. However it is written it is the same key, to those who
-/// read (``ExpressionCompiler/keyConditions(_:_:_:)``) and so to those who write.
+/// read (``ExpressionCompiler/keyConditions(_:_:scope:)``) and so to those who write.
 extension RowWriter {
     /// The row with a key that is written otherwise there than it would be today.
     func findOtherwiseWritten(

@@ -304,7 +304,7 @@ struct ForeignModelBuilder {
 
     /// What a set does not allow whoever asks (Capabilities vocabulary); what it can do beyond, whoever serves it says.
     private func capabilities(of draft: ForeignTableDraft) -> [Annotation] {
-        func restriction(_ term: String, _ property: String, _ value: Bool) -> Annotation {
+        func restriction(_ term: String, _ property: String, value: Bool) -> Annotation {
             Annotation(
                 term: "Org.OData.Capabilities.V1.\(term)",
                 value: .record(
@@ -314,9 +314,9 @@ struct ForeignModelBuilder {
         }
         guard options.isReadOnly || draft.table.isView else { return [] }
         return [
-            restriction("InsertRestrictions", "Insertable", false),
-            restriction("UpdateRestrictions", "Updatable", false),
-            restriction("DeleteRestrictions", "Deletable", false),
+            restriction("InsertRestrictions", "Insertable", value: false),
+            restriction("UpdateRestrictions", "Updatable", value: false),
+            restriction("DeleteRestrictions", "Deletable", value: false),
         ]
     }
 }

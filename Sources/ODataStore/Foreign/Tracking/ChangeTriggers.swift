@@ -18,13 +18,13 @@ public enum ChangeTriggers {
         let insertion = "INSERT INTO \(table) (name, row)"
         func note(_ row: String) -> String { "\(insertion) VALUES ('\(tracked.storage.set)', \(key(row)));" }
         var triggers: [(name: String, sql: String)] = []
-        func add(_ label: String, _ start: String, _ body: String) {
+        func add(_ label: String, _ start: String, body: String) {
             let trigger = "outpost_change_\(label)_\(name)"
             // As SQLite keeps it.
             triggers.append((trigger, "CREATE TRIGGER \(quoted(trigger)) \(start) BEGIN \(body) END"))
         }
         let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
-        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(quoted(name))", body) }
+        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(quoted(name))", body: body) }
         // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
         let lasting = tracked.uniqueKeys.filter { $0.index == nil }
         for (number, unique) in lasting.enumerated() {
@@ -37,7 +37,7 @@ public enum ChangeTriggers {
                     \(insertion) SELECT '\(tracked.storage.set)', \(key("r")) FROM \(quoted(name)) AS r \
                     WHERE \(unique.condition) AND \(key("r")) <> \(key(itself));
                     """
-                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body)
+                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body: body)
             }
         }
         return triggers

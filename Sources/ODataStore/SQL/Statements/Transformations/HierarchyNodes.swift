@@ -85,7 +85,7 @@ struct HierarchyNodes {
     ) throws -> (columns: SQLFragment, select: SQLFragment) {
         // Without a greatest distance there is no need to count, and circles end where a node comes again.
         let isCounted = distance != nil
-        func step(_ table: SQLFragment, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
+        func step(_ table: SQLFragment, _ alias: String, depth: SQLFragment) throws -> SQLFragment {
             let (near, far) = (try rows(), try rows())
             let (nearID, farID) = (try identifier(near.scope), try identifier(far.scope))
             let tie = upwards ? try isParent(far.scope, of: near.scope) : try isParent(near.scope, of: far.scope)
@@ -98,8 +98,8 @@ struct HierarchyNodes {
                 """
         }
         let (start, again) = (compiler.newAlias(), compiler.newAlias())
-        let first = try step(starts, start, "1")
-        var next = try step("\(name: name)", again, "\(column: "n", of: again) + 1")
+        let first = try step(starts, start, depth: "1")
+        var next = try step("\(name: name)", again, depth: "\(column: "n", of: again) + 1")
         if let distance { next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)" }
         let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
         return ("\(list: columns)", "\(first) UNION \(next)")
