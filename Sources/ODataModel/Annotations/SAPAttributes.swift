@@ -81,17 +81,18 @@ enum SAPAttributes {
     ]
 
     private static func special(_ name: String, _ text: String) -> [Annotation] {
-        func constant(_ term: String, _ kind: String, _ value: String) -> [Annotation] {
+        func constant(_ term: String, kind: String, value: String) -> [Annotation] {
             [Annotation(term: term, value: .constant(kind: kind, text: value))]
         }
         let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
         switch name {
         case "visible": return isTrue(text) ? [] : [Annotation(term: "com.sap.vocabularies.UI.v1.Hidden", value: tag)]
-        case "topable": return constant(capabilities + "TopSupported", "Bool", isTrue(text) ? "true" : "false")
+        case "topable":
+            return constant(capabilities + "TopSupported", kind: "Bool", value: isTrue(text) ? "true" : "false")
         case "pageable":
             let value = isTrue(text) ? "true" : "false"
-            return constant(capabilities + "TopSupported", "Bool", value)
-                + constant(capabilities + "SkipSupported", "Bool", value)
+            return constant(capabilities + "TopSupported", kind: "Bool", value: value)
+                + constant(capabilities + "SkipSupported", kind: "Bool", value: value)
         case "unit":
             // Whether it names a currency or a unit of measure, the semantics of the property named tell.
             return [Annotation(term: "Org.OData.Measures.V1.Unit", value: .path(kind: "Path", text: text))]
@@ -103,9 +104,9 @@ enum SAPAttributes {
             }
         case "display-format":
             switch text {
-            case "Date": return constant(common + "IsCalendarDate", "Bool", "true")
-            case "UpperCase": return constant(common + "IsUpperCase", "Bool", "true")
-            case "NonNegative": return constant("Org.OData.Validation.V1.Minimum", "Int", "0")
+            case "Date": return constant(common + "IsCalendarDate", kind: "Bool", value: "true")
+            case "UpperCase": return constant(common + "IsUpperCase", kind: "Bool", value: "true")
+            case "NonNegative": return constant("Org.OData.Validation.V1.Minimum", kind: "Int", value: "0")
             default: return []
             }
         case "field-control": return [Annotation(term: common + "FieldControl", value: .path(kind: "Path", text: text))]
@@ -123,11 +124,12 @@ enum SAPAttributes {
         case "filter-restriction":
             let values = ["single-value": "SingleValue", "multi-value": "MultiValue", "interval": "SingleRange"]
             guard let value = values[text] else { return [] }
-            return constant(common + "FilterExpressionType", "String", value)
+            return constant(common + "FilterExpressionType", kind: "String", value: value)
         case "semantics": return semantics(text)
         case "value-list":
-            return text == "fixed-values" ? constant(common + "ValueListWithFixedValues", "Bool", "true") : []
-        case "action-for": return constant(common + "IsActionFor", "String", text)
+            return text == "fixed-values"
+                ? constant(common + "ValueListWithFixedValues", kind: "Bool", value: "true") : []
+        case "action-for": return constant(common + "IsActionFor", kind: "String", value: text)
         case "text-for": return [Annotation(term: common + "TextFor", value: .path(kind: "PropertyPath", text: text))]
         case "supported-formats":
             let types = ["atom": "application/atom+xml", "json": "application/json"]

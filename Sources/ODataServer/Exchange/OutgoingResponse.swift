@@ -33,10 +33,10 @@ struct OutgoingResponse: Sendable {
         if head.method == .head, let length = message.headerFields[.contentLength].flatMap({ Int($0) }) {
             // The length is that of the body a GET would get; none is written.
             let body = ResponseBody(contentLength: length) { writer in try await writer.finish(nil) }
-            return finished(message, body, record)
+            return finished(message, body, record: record)
         }
         if head.method == .head || status.code == 204 || status.code == 304 || status.code < 200 {
-            return finished(message, ResponseBody(), record)
+            return finished(message, ResponseBody(), record: record)
         }
         let first: [UInt8]?
         var second: [UInt8]?
@@ -44,32 +44,33 @@ struct OutgoingResponse: Sendable {
         do {
             first = try await stream.next()
             if let first { isWhole = stream.length == Int64(first.count) }
-            if let first, Self.mayBeWhole(first, stream, message) {
+            if let first, Self.mayBeWhole(first, stream, message: message) {
                 second = try await stream.next()
                 isWhole = second == nil
             }
         } catch {
             // Nothing has been sent yet, so the failure can still be told in full.
-            return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record, failure: error)
+            return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record: record, failure: error)
         }
-        guard let first else { return finished(message, ResponseBody(), record) }
+        guard let first else { return finished(message, ResponseBody(), record: record) }
         // A body of one chunk goes out in one write with its head, which is what most responses are.
         if isWhole {
             message.headerFields[.contentLength] = String(first.count)
-            return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: first)), record, bytes: first.count)
+            return finished(
+                message, ResponseBody(byteBuffer: ByteBuffer(bytes: first)), record: record, bytes: first.count)
         }
-        return streamed(message, [first] + (second.map { [$0] } ?? []), stream, record)
+        return streamed(message, [first] + (second.map { [$0] } ?? []), stream: stream, record: record)
     }
 
     /// Whether a first chunk may be all there is: a short page of JSON whose length nobody said. The second is then
     /// looked for before the head is sent.
-    private static func mayBeWhole(_ first: [UInt8], _ stream: ByteStream, _ message: HTTPResponse) -> Bool {
+    private static func mayBeWhole(_ first: [UInt8], _ stream: ByteStream, message: HTTPResponse) -> Bool {
         stream.length == nil && first.count < 65_536
             && message.headerFields[.contentType]?.hasPrefix("application/json") == true
     }
 
     private func streamed(
-        _ message: HTTPResponse, _ begun: [[UInt8]], _ stream: ByteStream, _ record: AccessRecord
+        _ message: HTTPResponse, _ begun: [[UInt8]], stream: ByteStream, record: AccessRecord
     ) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
@@ -106,7 +107,7 @@ struct OutgoingResponse: Sendable {
 
     /// A response that is ready as a whole.
     private func finished(
-        _ message: HTTPResponse, _ whole: ResponseBody, _ record: AccessRecord, bytes: Int = 0,
+        _ message: HTTPResponse, _ whole: ResponseBody, record: AccessRecord, bytes: Int = 0,
         failure: (any Error)? = nil
     ) -> Response {
         record.write(status: message.status.code, bytes: bytes, failure: failure)

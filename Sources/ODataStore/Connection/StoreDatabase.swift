@@ -105,7 +105,7 @@ public final class StoreDatabase: Sendable {
         configuration.maximumReaderCount = max(1, options.readerCount)
         configuration.label = "outpost.store"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
         }
         let location = EncryptedDatabase.quietURI(forPath: path)
         let pool = try DatabasePool(path: location, configuration: configuration)
@@ -128,7 +128,7 @@ public final class StoreDatabase: Sendable {
         configuration.busyMode = .timeout(options.busyTimeout)
         configuration.label = "outpost.store"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
         }
         do {
             // A journal that is played back makes the file as long as it was.
@@ -144,7 +144,7 @@ public final class StoreDatabase: Sendable {
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
             // Between looking at the file and locking it, it may have been replaced by what was saved of it: the log at this
             // path is that one's, and must not be moved into the old file.
-            guard try pool.writeWithoutTransaction({ try !Self.hasMoved($0) }) else { throw StoreError.locked }
+            guard try pool.writeWithoutTransaction({ try !Self.hasMoved(in: $0) }) else { throw StoreError.locked }
             // Whoever left a log behind may have done so since a sync had failed: what the system dropped then is a hole that
             // nobody sees until the power fails, and that must not take with it what is committed from now on.
             if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
@@ -159,7 +159,7 @@ public final class StoreDatabase: Sendable {
     }
 
     /// Whether another file stands where the one was opened.
-    private static func hasMoved(_ database: Database) throws -> Bool {
+    private static func hasMoved(in database: Database) throws -> Bool {
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         return code == SQLITE_OK && hasMoved != 0
@@ -196,7 +196,7 @@ public final class StoreDatabase: Sendable {
         configuration.busyMode = .timeout(options.busyTimeout)
         configuration.label = "outpost.attached"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
             for (name, store) in stores {
                 try database.execute(
                     sql: "ATTACH DATABASE ? AS \(attachedName(name).sqlIdentifier)", arguments: [store.location])
@@ -216,7 +216,7 @@ public final class StoreDatabase: Sendable {
     /// The name of an attached store in SQL.
     public static func attachedName(_ name: String) -> String { "store_\(name)" }
 
-    private static func prepare(_ database: Database, options: Options) throws {
+    private static func prepare(in database: Database, options: Options) throws {
         let isReader = database.configuration.readonly
         let cache = isReader ? options.readerCacheBytes : options.writerCacheBytes
         // A negative cache_size is in KiB. Temporary tables stay in memory: a temporary file would be plain.
@@ -288,7 +288,7 @@ public final class StoreDatabase: Sendable {
         return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = NORMAL")
-                let outcome = Result { try Self.inTransaction(database, body) }
+                let outcome = Result { try Self.inTransaction(in: database, body) }
                 // Back to FULL whatever happened: the next transaction may hold the queue. Not through GRDB, which
                 // runs no statement once the task is cancelled.
                 guard sqlite3_exec(database.sqliteConnection, "PRAGMA synchronous = FULL", nil, nil, nil) == SQLITE_OK
@@ -299,7 +299,7 @@ public final class StoreDatabase: Sendable {
     }
 
     private static func inTransaction<Value>(
-        _ database: Database, _ body: (Database) throws -> Value
+        in database: Database, _ body: (Database) throws -> Value
     ) throws -> Value {
         var value: Value?
         try database.inTransaction(.immediate) {

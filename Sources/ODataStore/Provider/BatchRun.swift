@@ -54,9 +54,9 @@ package struct BatchRun {
             if let refusal = refusal(of: unit, failed, outcomes) {
                 outcome = unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
             } else if let item = unit.first, item.atomicityGroup == nil {
-                outcome = [await answer(item, &references, outcomes)]
+                outcome = [await answer(item, &references, outcomes: outcomes)]
             } else {
-                outcome = await answer(unit, &references, outcomes)
+                outcome = await answer(unit, &references, outcomes: outcomes)
             }
             results += outcome
             await observer?(outcome)
@@ -107,7 +107,7 @@ package struct BatchRun {
 
     /// A request with what it refers to of the requests before put in.
     private static func resolved(
-        _ item: BatchItem, _ references: ContentReferences, _ outcomes: Outcomes
+        _ item: BatchItem, _ references: ContentReferences, outcomes: Outcomes
     ) throws -> ODataRequest {
         var request = try references.resolve(item.request)
         for (alias, reference) in item.values {
@@ -117,10 +117,10 @@ package struct BatchRun {
     }
 
     private func answer(
-        _ item: BatchItem, _ references: inout ContentReferences, _ outcomes: Outcomes
+        _ item: BatchItem, _ references: inout ContentReferences, outcomes: Outcomes
     ) async -> BatchResult {
         do {
-            let request = try Self.resolved(item, references, outcomes)
+            let request = try Self.resolved(item, references, outcomes: outcomes)
             if case .batch = request.body {
                 throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
             }
@@ -133,7 +133,7 @@ package struct BatchRun {
     }
 
     private func answer(
-        _ unit: [BatchItem], _ references: inout ContentReferences, _ outcomes: Outcomes
+        _ unit: [BatchItem], _ references: inout ContentReferences, outcomes: Outcomes
     ) async -> [BatchResult] {
         do {
             if let read = unit.first(where: { $0.request.method == .read }) {
@@ -146,7 +146,7 @@ package struct BatchRun {
                 return try zip(unit, requests).map { item, request in
                     var item = item
                     item.request = request
-                    let request = try Self.resolved(item, references, outcomes)
+                    let request = try Self.resolved(item, references, outcomes: outcomes)
                     let response = try perform(request)
                     outcomes[item.id] = .success(response)
                     references.note(response, for: item.id, request: request)

@@ -101,7 +101,7 @@ public final class StoreService: ODataProvider {
         _ definition: ServiceDefinition, at place: Place, options: Options = Options()
     ) async throws(StoreError) -> StoreService {
         do {
-            return try await StoreService(definition, place, options)
+            return try await StoreService(definition, place, options: options)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -111,7 +111,7 @@ public final class StoreService: ODataProvider {
         }
     }
 
-    private init(_ definition: ServiceDefinition, _ place: Place, _ options: Options) async throws {
+    private init(_ definition: ServiceDefinition, _ place: Place, options: Options) async throws {
         schema = ServiceSchema(definition)
         let functions = ExpressionFunctions(definition)
         let path: String

@@ -63,7 +63,7 @@ struct CandidateSearch {
         let compiler = ExpressionCompiler(
             mapping: mapping, options: SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0)))
         let scope = SQLScope(alias: table.table, source: .table(table), from: "\(name: table.table)")
-        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope))
+        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope: scope))
         let holders: SQLFragment = "SELECT \(scope.sql(OfflineLayout.rowIDColumn)) FROM \(scope.from)\(key)"
         return try Int64.fetchSet(
             database,
@@ -136,7 +136,7 @@ struct CandidateSearch {
             guard let storage = table.navigation[name], let target = mapping.tables[child.set] else { continue }
             let changed = try affected(child)
             switch storage {
-            case .join(_, let pairs): result.formUnion(try parents(of: changed, table, pairs, target))
+            case .join(_, let pairs): result.formUnion(try parents(of: changed, table, pairs: pairs, target: target))
             case .link(_, let link, let source, let column):
                 result.formUnion(try linked(changed, link, source: source, target: column))
             }
@@ -146,7 +146,7 @@ struct CandidateSearch {
 
     /// The rows that a join leads from to some rows: as they are related now, and as they were.
     private func parents(
-        of changed: Set<Int64>, _ table: TableStorage, _ pairs: [NavigationStorage.ColumnPair], _ target: TableStorage
+        of changed: Set<Int64>, _ table: TableStorage, pairs: [NavigationStorage.ColumnPair], target: TableStorage
     ) throws -> Set<Int64> {
         guard !changed.isEmpty else { return [] }
         var result: Set<Int64> = []

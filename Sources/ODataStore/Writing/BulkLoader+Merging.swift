@@ -85,7 +85,7 @@ extension BulkLoader {
         }
         if let column = column(system.etag) {
             let stored = selectByKey.text(column)
-            if stored != entity.control.etag { try settle(&found, entity, stored) }
+            if stored != entity.control.etag { try settle(&found, entity, etag: stored) }
             if stored != found.etag { found.isSame = false }
         }
         // Texts in it may differ in their normal forms alone.
@@ -97,7 +97,7 @@ extension BulkLoader {
     /// Decides what becomes of loaded values that an entity with another ETag leaves out: what others bring stays, and keeps
     /// the ETag that it came with, so that nobody overwrites unseen what is there by now; what nobody brings any more is
     /// not loaded from now on.
-    private func settle(_ found: inout Comparison, _ entity: Entity, _ etag: String?) throws {
+    private func settle(_ found: inout Comparison, _ entity: Entity, etag: String?) throws {
         guard let holders, !isWhole(entity) else { return }
         let slots = slots(of: entity.shape).filter { !pattern[$0.index] && !WritePlan.contains($0.bit, in: found.bits) }
         let names = try WritePlan.dynamicProperties(of: found.dynamic, in: plan.model).keys

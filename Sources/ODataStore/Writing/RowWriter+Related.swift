@@ -29,11 +29,11 @@ extension RowWriter {
                 guard ids.count <= 1 else { throw tooMany(name) }
                 for constraint in navigation.constraints where ids.isEmpty { entity[constraint.property] = .null }
                 if let id = ids.first {
-                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, request: request, in: database)
                 }
             case .one(let other):
                 if let id = other.control.id, Self.given(other).isEmpty {
-                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, request: request, in: database)
                     continue
                 }
                 guard let target = plan.storage.navigation[name]?.target else {
@@ -60,7 +60,7 @@ extension RowWriter {
         guard let before else { return try create(other, in: target, request: request, database: database) }
         guard rules.updatesRelated else { throw ODataError.notImplemented("Deep update of \(name)") }
         let key = try key(of: other)
-        let current = try related(before, name, key: nil, database: database)
+        let current = try related(before, name, key: nil, in: database)
         let existing = try key.map { try read(key: $0, in: target, database: database) } ?? current
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
@@ -113,7 +113,7 @@ extension RowWriter {
     /// Sets the foreign key of a navigation property to the entity with an id.
     private func bind(
         _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan,
-        request: ODataRequest, database: Database
+        request: ODataRequest, in database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
         let model = mapping.model
@@ -130,7 +130,7 @@ extension RowWriter {
             guard let found = try read(key: key, in: set, database: database) else {
                 throw ODataError.missingReference(id, by: navigation.name)
             }
-            try hook?.prepareReference(to: found, by: navigation.name, request: request, database: database)
+            try hook?.prepareReference(to: found, by: navigation.name, request: request, in: database)
             row = found.entity
             guard let row, model.isType(row.shape.name, navigation.target) else { throw other }
         }
@@ -154,11 +154,11 @@ extension RowWriter {
     /// Whether the foreign key of a navigation property is that of the entity with an id, which need not be here.
     private func refers(
         _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan,
-        request: ODataRequest, database: Database
+        request: ODataRequest, in database: Database
     ) throws -> Bool {
         var bound = Entity(shape: written.entity.shape)
         do {
-            try bind(&bound, navigation, to: id, plan: plan, request: request, database: database)
+            try bind(&bound, navigation, to: id, plan: plan, request: request, in: database)
         } catch let error as ODataError where error.code == "InvalidReference" {
             return false
         }
@@ -168,7 +168,7 @@ extension RowWriter {
     /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
     /// changes those that hang on the row already.
     func createRelated(
-        of entity: Entity, written: inout WrittenRow, plan: WritePlan, request: ODataRequest, database: Database
+        of entity: Entity, written: inout WrittenRow, plan: WritePlan, request: ODataRequest, in database: Database
     ) throws {
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name),
@@ -186,7 +186,7 @@ extension RowWriter {
             if request.method != .create, rules.updatesRelated, !written.isNew {
                 let isDelta = entity.control.annotations[name + Self.deltaMark] != nil
                 written.entity.related[name] = try update(
-                    relation, to: related, isDelta: isDelta, request: unconditional(request), database: database)
+                    relation, to: related, isDelta: isDelta, request: unconditional(request), in: database)
                 continue
             }
             switch related {
@@ -194,12 +194,13 @@ extension RowWriter {
             case .references(let ids):
                 for id in ids {
                     try link(
-                        written, to: id, name: name, storage, plan: plan, request: request, database: database)
+                        written, to: id, name: name, storage, plan: plan, request: request, in: database)
                 }
             case .one(let other):
-                written.entity.related[name] = .one(try relate(other, to: relation, request, database))
+                written.entity.related[name] = .one(try relate(other, to: relation, request: request, in: database))
             case .many(let others, _, _):
-                written.entity.related[name] = .many(try others.map { try relate($0, to: relation, request, database) })
+                written.entity.related[name] = .many(
+                    try others.map { try relate($0, to: relation, request: request, in: database) })
             }
         }
     }
@@ -217,24 +218,24 @@ extension RowWriter {
 
     /// Creates an entity that stands within another one, or links it where it is only an id.
     func relate(
-        _ other: Entity, to relation: Relation, _ request: ODataRequest, _ database: Database
+        _ other: Entity, to relation: Relation, request: ODataRequest, in database: Database
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(
                 relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan, request: request,
-                database: database)
+                in: database)
             return other
         }
         return try createDependent(
             other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan, request: request,
-            database: database
+            in: database
         ).entity
     }
 
     /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
     func createDependent(
         _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
-        request: ODataRequest, database: Database
+        request: ODataRequest, in database: Database
     ) throws -> WrittenRow {
         guard request.method == .create || rules.updatesRelated else {
             throw ODataError.notImplemented("Deep update of \(name)")
@@ -255,7 +256,7 @@ extension RowWriter {
         let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
         try checkBindings(of: other, as: created, in: relation)
         if case .link = storage {
-            try insertLink(from: written, name, to: created, request: request, database: database)
+            try insertLink(from: written, name, to: created, request: request, in: database)
         }
         return created
     }
@@ -375,9 +376,9 @@ extension RowWriter {
     /// - Parameter written: the row that the navigation property belongs to.
     /// - Throws: ``ODataError`` when refused.
     public func link(
-        _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, database: Database
+        _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, in database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
@@ -388,7 +389,7 @@ extension RowWriter {
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
-        try link(written, to: id, name: name, storage, plan: plan, request: request, database: database)
+        try link(written, to: id, name: name, storage, plan: plan, request: request, in: database)
         try hook?.didWrite(
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
@@ -400,12 +401,12 @@ extension RowWriter {
     ///
     /// - Throws: ``ODataError`` when refused.
     public func unlink(
-        _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, database: Database
+        _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, in database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
-            if let id, try !refers(written, by: navigation, to: id, plan: plan, request: request, database: database) {
+            if let id, try !refers(written, by: navigation, to: id, plan: plan, request: request, in: database) {
                 throw ODataError.notFound(id)
             }
             var patch = Entity(shape: written.entity.shape)
@@ -420,18 +421,18 @@ extension RowWriter {
         if let id {
             let (set, key) = try EntityID.parse(id, model: mapping.model)
             guard set == storage.target else { throw ODataError.notFound(id) }
-            rows = [try member(of: written, name, key: key, database: database)]
+            rows = [try member(of: written, name, key: key, in: database)]
         } else {
-            rows = try relatedRows(written, name, database: database)
+            rows = try relatedRows(written, name, in: database)
         }
         switch storage {
         case .link:
             for row in rows {
-                try deleteLink(from: written, name, to: row, request: request, database: database)
+                try deleteLink(from: written, name, to: row, request: request, in: database)
             }
         case .join(_, let pairs):
             for row in rows {
-                try takeForeignKey(pairs, of: name, from: row, request: request, database: database)
+                try takeForeignKey(pairs, of: name, from: row, request: request, in: database)
             }
             return
         }
@@ -445,7 +446,7 @@ extension RowWriter {
     /// Takes from an entity the foreign key that relates it by a navigation property of another one.
     func takeForeignKey(
         _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, request: ODataRequest,
-        database: Database
+        in database: Database
     ) throws {
         let dependent = try plan(row.set)
         var patch = Entity(shape: row.entity.shape)
@@ -474,7 +475,7 @@ extension RowWriter {
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
     func link(
         _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
-        request: ODataRequest, database: Database
+        request: ODataRequest, in database: Database
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
         guard set == storage.target, let other = try read(key: key, in: set, database: database) else {
@@ -483,13 +484,12 @@ extension RowWriter {
                 target: name)
         }
         switch storage {
-        case .link: try insertLink(from: written, name, to: other, request: request, database: database)
+        case .link: try insertLink(from: written, name, to: other, request: request, in: database)
         case .join(_, let pairs):
             let isSingle = written.entity.shape.navigationProperty(name)?.isCollection == false
-            for former in isSingle ? try relatedRows(written, name, database: database) : [] where former.id != other.id
-            {
+            for former in isSingle ? try relatedRows(written, name, in: database) : [] where former.id != other.id {
                 // The one that comes takes its place (OData Protocol 4.01, 11.4.6.3).
-                try takeForeignKey(pairs, of: name, from: former, request: request, database: database)
+                try takeForeignKey(pairs, of: name, from: former, request: request, in: database)
             }
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
@@ -510,7 +510,8 @@ extension RowWriter {
 
     /// Takes the relation of two rows out of a link table, which the hook is told before.
     func deleteLink(
-        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest,
+        in database: Database
     ) throws {
         let relation = try linkRow(from: source, navigation, to: target)
         try hook?.didLink(
@@ -521,7 +522,8 @@ extension RowWriter {
 
     /// Relates two rows in a link table, and tells the hook with what that took the place of.
     func insertLink(
-        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest,
+        in database: Database
     ) throws {
         let replaced = try mapping.relate(try linkRow(from: source, navigation, to: target), in: database)
         try hook?.didLink(

@@ -78,7 +78,7 @@ public struct RowWriter: Sendable {
     public func create(
         _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
-        let plan = try writable(set, "InsertRestrictions", "Insertable", request)
+        let plan = try writable(set, "InsertRestrictions", property: "Insertable", request: request)
         let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
@@ -93,26 +93,26 @@ public struct RowWriter: Sendable {
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
         try restrictions(of: set, plan)?.checkCreation(entity, given)
-        try checkIsNew(entity, parent: parent, plan: plan, database: database)
-        try checkReferences(entity, plan: plan, database: database)
+        try checkIsNew(entity, parent: parent, plan: plan, in: database)
+        try checkReferences(entity, plan: plan, in: database)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(entity, plan: plan, into: &row)
-        try adoptForms(into: &row, before: nil, plan: plan, database: database)
-        let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
-        var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+        try adoptForms(into: &row, before: nil, plan: plan, in: database)
+        let rowID = try insert(row, entity: entity, parent: parent, plan: plan, in: database)
+        var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, in: database)
         if let hook {
             try hook.didWrite(
                 RowChange(
                     kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
                     changedProperties: given, request: request, parent: written.parent), in: database)
             // The hook may have given the row a version.
-            written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+            written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, in: database)
         }
         written.isNew = true
         written.isForeseeable = isForeseeable(written.entity, given: sent, before: nil, resets: true, plan: plan)
         // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
         written.entity.related = principals
-        try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
+        try createRelated(of: entity, written: &written, plan: plan, request: request, in: database)
         return written
     }
 
@@ -159,28 +159,28 @@ public struct RowWriter: Sendable {
     public func delete(
         key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws {
-        let plan = try writable(set, "DeleteRestrictions", "Deletable", request)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
-            throw missing(set, key, request)
+        let plan = try writable(set, "DeleteRestrictions", property: "Deletable", request: request)
+        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
+            throw missing(set, key, request: request)
         }
-        let row = try written(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, in: database)
         let before = row.entity
-        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan))
+        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan: plan))
         try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
-        let hanging = try dependentRows(on: row, plan: plan, database: database)
+        let hanging = try dependentRows(on: row, plan: plan, in: database)
         let (condition, arguments) = try address(found, plan: plan)
         let table = plan.storage.table.sqlIdentifier
-        try translating(plan, row: found.slots.map { $0 }, database) {
+        try translating(plan, row: found.slots.map { $0 }, in: database) {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
             try statement.execute(arguments: StatementArguments(arguments))
         }
-        try checkIsDone(to: found, plan: plan, database: database)
+        try checkIsDone(to: found, plan: plan, in: database)
         try hook?.didWrite(
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request, parent: row.parent), in: database)
-        try settle(hanging, request: request, database: database)
+        try settle(hanging, request: request, in: database)
     }
 
     /// Reads one entity as changes see it; `nil` when it is not there.
@@ -188,8 +188,8 @@ public struct RowWriter: Sendable {
     /// - Throws: ``ODataError`` when the set is not stored, ``StoredValueError`` when a stored value is bad.
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
         let plan = try self.plan(set)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else { return nil }
-        return try written(found, plan: plan, database: database)
+        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else { return nil }
+        return try written(found, plan: plan, in: database)
     }
 
     // MARK: Steps
@@ -212,11 +212,11 @@ public struct RowWriter: Sendable {
         database: Database
     ) throws -> WrittenRow {
         let replaces = extent == .replacing
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
+        let plan = try writable(set, "UpdateRestrictions", property: "Updatable", request: request)
+        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
             // A media entity is made by its stream (11.4.4).
             guard request.ifMatch == nil, let key, keyIsGivenByClient(plan), !entity.shape.hasStream else {
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
             var entity = entity
             for part in key.parts {
@@ -227,12 +227,12 @@ public struct RowWriter: Sendable {
                 return try create(entity, in: set, parent: parent, request: request, database: database)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
                 // A patch that says too little to make an entity was meant for one that is there.
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
         }
-        let row = try written(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, in: database)
         let before = row.entity
-        let resource = name(set, key, plan)
+        let resource = name(set, key, plan: plan)
         try checkPrecondition(request, etag: before.control.etag, of: set, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
             throw ODataError(
@@ -254,14 +254,14 @@ public struct RowWriter: Sendable {
         try restrictions(of: set, plan)?.checkUpdate(given, patch, of: before)
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
         try checkGiven(patch)
-        try checkReferences(patch, before: before, plan: plan, database: database)
+        try checkReferences(patch, before: before, plan: plan, in: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)
-        try adoptForms(into: &slots, before: found.slots, plan: plan, database: database)
+        try adoptForms(into: &slots, before: found.slots, plan: plan, in: database)
         try updateRow(
             slots, patch: patch, writesDynamic: replaces || !entity.dynamicProperties.isEmpty, found: found, plan: plan,
-            database: database)
-        var written = try reread(found, plan: plan, database: database)
+            in: database)
+        var written = try reread(found, plan: plan, in: database)
         if let hook, !written.entity.isIdentical(to: before) || !patch.related.isEmpty || rules.tellsUnchanged {
             try hook.didWrite(
                 RowChange(
@@ -269,12 +269,12 @@ public struct RowWriter: Sendable {
                     after: written.entity, changedProperties: given, request: request, parent: written.parent),
                 in: database)
             // The hook may have given the row a new version.
-            written = try reread(found, plan: plan, database: database)
+            written = try reread(found, plan: plan, in: database)
         }
         written.isForeseeable = isForeseeable(
             written.entity, given: entity, before: Self.namesETag(request) ? before : nil, resets: replaces, plan: plan)
         written.entity.related = principals
-        try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
+        try createRelated(of: patch, written: &written, plan: plan, request: request, in: database)
         return written
     }
 
@@ -287,7 +287,7 @@ public struct RowWriter: Sendable {
     }
 
     private func insert(
-        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, database: Database
+        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> Int64? {
         var columns: [String] = []
         var values: [DatabaseValue] = []
@@ -318,16 +318,16 @@ public struct RowWriter: Sendable {
         let sql =
             columns.isEmpty
             ? "INSERT INTO \(table) DEFAULT VALUES" : "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
-        try translating(plan, row: row, database) {
+        try translating(plan, row: row, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         }
-        try checkIsDone(to: nil, plan: plan, database: database)
+        try checkIsDone(to: nil, plan: plan, in: database)
         return plan.storage.rowID == nil ? nil : database.lastInsertedRowID
     }
 
     private func updateRow(
         _ row: [DatabaseValue?], patch: Entity, writesDynamic: Bool, found: WritePlan.Stored, plan: WritePlan,
-        database: Database
+        in database: Database
     ) throws {
         var assignments: [String] = []
         var values: [DatabaseValue] = []
@@ -356,9 +356,9 @@ public struct RowWriter: Sendable {
         let merged = zip(row, found.slots).map { $0 ?? $1 }
         let sql =
             "UPDATE \(plan.storage.table.sqlIdentifier) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
-        try translating(plan, row: merged, database) {
+        try translating(plan, row: merged, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
         }
-        try checkIsDone(to: found, plan: plan, database: database)
+        try checkIsDone(to: found, plan: plan, in: database)
     }
 }

@@ -60,7 +60,7 @@ struct ContainedRows {
             let local = ContainedChanges(
                 table: table, parent: parent, query: query, queue: queue, rewriter: rewriter, database: database)
             if let rowID = try local.row(entity, loader) {
-                let change = try local.renew(rowID, to: entity, loader, columns)
+                let change = try local.renew(rowID, to: entity, loader: loader, columns: columns)
                 counts.add(change)
                 if let owner = try Rows.owner(table, rowID: rowID, in: database), owner != query {
                     try membership.join(rowID, owner: owner)
@@ -164,7 +164,7 @@ private struct ContainedChanges {
     ///
     /// - Returns: what that does to it.
     func renew(
-        _ rowID: Int64, to entity: Entity, _ loader: BulkLoader, _ columns: HeldColumns
+        _ rowID: Int64, to entity: Entity, loader: BulkLoader, columns: HeldColumns
     ) throws -> BulkLoader.Outcome.Change {
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: rowID, in: database)

@@ -55,7 +55,7 @@ private struct KeylessCopy {
         let rows = try Int64.fetchAll(database, sql: "SELECT \(id) FROM \(name) ORDER BY \(id)")
         let staged = try Int64.fetchAll(
             database, sql: "SELECT id FROM outpost_staged WHERE query_id = ? ORDER BY id", arguments: [query.id])
-        guard try !isSame(rows, staged, loader, in: database) else { return counts }
+        guard try !isSame(rows, staged, loader: loader, in: database) else { return counts }
         for row in rows { try loader.delete(row) }
         counts.removed = rows.count
         for number in staged {
@@ -67,7 +67,7 @@ private struct KeylessCopy {
     }
 
     private func isSame(
-        _ rows: [Int64], _ staged: [Int64], _ loader: BulkLoader, in database: Database
+        _ rows: [Int64], _ staged: [Int64], loader: BulkLoader, in database: Database
     ) throws -> Bool {
         guard rows.count == staged.count else { return false }
         return try zip(rows, staged).allSatisfy { row, number in

@@ -25,7 +25,7 @@ extension Downloader {
     }
 
     /// Finds what of a page differs from what is here. Nothing is written, so that nobody waits.
-    func compare(_ entities: [Entity], _ query: StoredQuery, _ table: TableStorage) async throws -> Compared {
+    func compare(_ entities: [Entity], _ query: StoredQuery, table: TableStorage) async throws -> Compared {
         let queue = QueueTable(model: mapping.model)
         return try await database.read { [mapping, refusesUnreadableValues] database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
@@ -118,7 +118,7 @@ extension Downloader {
             let after = last
             let part = try await database.read { try rows.unseen(after: after, seen, in: $0) }
             let keys = part.rows.map(\.key)
-            let present = try await confirmedPresent(keys, query, table)
+            let present = try await confirmedPresent(keys, query, table: table)
             try await stage(removed: keys.filter { !present.contains($0) }, query, table)
             guard let next = part.last else { break }
             last = next
@@ -127,7 +127,7 @@ extension Downloader {
 
     /// Which of the keys the service still has in the query's result.
     private func confirmedPresent(
-        _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
+        _ keys: [EntityKey], _ query: StoredQuery, table: TableStorage
     ) async throws -> Set<EntityKey> {
         // Of a part of a result, what did not come is not in it any more, wherever else it is.
         let options = try ODataURL(parsing: query.text).options

@@ -41,13 +41,13 @@ struct ExpandParts {
                     name: query, reason: "only $filter, $select and $expand are possible within $expand.")
             }
             if !whole.contains(navigation.name),
-                let split = Self.split(item, navigation, storage, url, table, mapping)
+                let split = Self.split(item, navigation, storage: storage, url: url, table: table, mapping: mapping)
             {
                 splits.append(split)
                 continue
             }
             if let target = mapping.tables[storage.target] {
-                try Self.checkWhole(options.expand, of: target, mapping, query)
+                try Self.checkWhole(options.expand, of: target, mapping: mapping, query: query)
             }
             wholes.append(navigation.name)
         }
@@ -55,7 +55,7 @@ struct ExpandParts {
 
     /// Checks what is expanded in something that is read whole, at whatever depth.
     private static func checkWhole(
-        _ items: [ExpandItem], of table: TableStorage, _ mapping: StorageMapping, _ query: String
+        _ items: [ExpandItem], of table: TableStorage, mapping: StorageMapping, query: String
     ) throws {
         for item in items {
             let options = item.options
@@ -71,15 +71,15 @@ struct ExpandParts {
                     name: query, reason: "only $filter, $select and $expand are possible within $expand.")
             }
             if let target = mapping.tables[storage.target] {
-                try checkWhole(options.expand, of: target, mapping, query)
+                try checkWhole(options.expand, of: target, mapping: mapping, query: query)
             }
         }
     }
 
     /// The query for the related entities; `nil` where there is none.
     private static func split(
-        _ item: ExpandItem, _ navigation: NavigationProperty, _ storage: NavigationStorage, _ url: ODataURL,
-        _ table: TableStorage, _ mapping: StorageMapping
+        _ item: ExpandItem, _ navigation: NavigationProperty, storage: NavigationStorage, url: ODataURL,
+        table: TableStorage, mapping: StorageMapping
     ) -> Split? {
         guard !navigation.isContainment, item.path.count == 1, case .join(let target, _) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
@@ -89,7 +89,7 @@ struct ExpandParts {
         else { return nil }
         let condition: Expression?
         do throws(NoCondition) {
-            condition = try Self.condition(partner, url.options.filter, other)
+            condition = try Self.condition(partner, url.options.filter, other: other)
         } catch {
             return nil
         }
@@ -107,7 +107,7 @@ struct ExpandParts {
 
     /// The condition for the entities that one of the parents leads to; `nil` where all are.
     private static func condition(
-        _ partner: NavigationProperty, _ filter: Expression?, _ other: TableStorage
+        _ partner: NavigationProperty, _ filter: Expression?, other: TableStorage
     ) throws(NoCondition) -> Expression? {
         let name = Identifier(partner.name)
         if partner.isCollection {

@@ -104,7 +104,9 @@ extension OfflineODataProvider {
                 }
                 done.append("Everything is compared with the service by the next download: \(problem)")
             }
-            if !done.isEmpty { try Events.add("repaired", done.joined(separator: " "), environment, in: database) }
+            if !done.isEmpty {
+                try Events.add("repaired", done.joined(separator: " "), environment: environment, in: database)
+            }
             return done
         }
     }

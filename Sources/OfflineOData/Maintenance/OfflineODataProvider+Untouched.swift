@@ -21,13 +21,13 @@ extension OfflineODataProvider {
             case .empty: return true
             case .store:
                 guard try EngineSchema.version(in: database) <= EngineSchema.version else { return false }
-                return try holdsNothing(database)
+                return try holdsNothing(in: database)
             }
         }
         return isUntouched ?? false
     }
 
-    private static func holdsNothing(_ database: Database) throws -> Bool {
+    private static func holdsNothing(in database: Database) throws -> Bool {
         // The number of the last change stays when the change is gone.
         let changes = try Int.fetchOne(
             database, sql: "SELECT COUNT(*) FROM sqlite_sequence WHERE name = 'outpost_queue'")

@@ -70,7 +70,7 @@ extension OfflineODataProvider {
         let files = try SalvageFiles(path: path, protection, incarnations)
         defer { files.removeRemains() }
         let leftOut = try files.makeCopy()
-        var report = try await StoreSalvage.copy(files, protection, origin)
+        var report = try await StoreSalvage.copy(files, protection, origin: origin)
         if leftOut > 0 { report.losses["store.db-wal"] = leftOut }
         report.damagedFile = try files.replace()
         return report
@@ -101,7 +101,7 @@ struct StoreSalvage {
     ]
 
     static func copy(
-        _ files: SalvageFiles, _ protection: StoreProtection, _ origin: StoreOrigin?
+        _ files: SalvageFiles, _ protection: StoreProtection, origin: StoreOrigin?
     ) async throws -> SalvageReport {
         let options = OfflineODataProvider.Options()
         let pages = try files.pages()
@@ -241,7 +241,8 @@ struct StoreSalvage {
                 DELETE FROM outpost_staged;
                 """)
         try Events.add(
-            "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses", .system, in: target
+            "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses",
+            environment: .system, in: target
         )
     }
 
@@ -255,17 +256,20 @@ struct StoreSalvage {
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
             let (range, areRead) = try bounds(of: table, rowID, in: source)
-            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound, from: source)
+            try copy(
+                name, table, list: list, insert: insert, rowID: rowID, from: range.lowerBound, to: range.upperBound,
+                from: source)
             // What is behind an end that cannot be read, nobody knows.
             if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
             // A table ordered by its key: from both ends up to the damage.
-            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table, from: source)
+            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table: table, from: source)
             guard !isWhole else { return }
             report.losses[table, default: 0] += 1
             let key = try source.primaryKey(table).columns.map { "\($0.sqlIdentifier) DESC" }
             _ = try copyAll(
-                "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table, from: source)
+                "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table: table,
+                from: source)
         }
     }
 
@@ -319,12 +323,12 @@ struct StoreSalvage {
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
     private mutating func copy(
-        _ name: String, _ table: String, _ list: String, _ insert: String, _ rowID: String, _ from: Int64, _ to: Int64,
+        _ name: String, _ table: String, list: String, insert: String, rowID: String, from: Int64, to: Int64,
         from source: Database
     ) throws {
         let sql = "SELECT \(list) FROM \(name) WHERE \(rowID) BETWEEN \(from) AND \(to)"
         let before = report.saved[table]
-        if try copyAll(sql, insert, table, from: source) { return }
+        if try copyAll(sql, insert, table: table, from: source) { return }
         failures += 1
         guard from < to, failures < Self.maximumFailures else {
             report.losses[table, default: 0] += 1
@@ -334,13 +338,13 @@ struct StoreSalvage {
         report.saved[table] = before
         // Damaged row ids may be anywhere: their sum or difference may be beyond what a number holds.
         let middle = (from >> 1) + (to >> 1) + (from & to & 1)
-        try copy(name, table, list, insert, rowID, from, middle, from: source)
-        try copy(name, table, list, insert, rowID, middle + 1, to, from: source)
+        try copy(name, table, list: list, insert: insert, rowID: rowID, from: from, to: middle, from: source)
+        try copy(name, table, list: list, insert: insert, rowID: rowID, from: middle + 1, to: to, from: source)
     }
 
     /// - Returns: whether every row could be read.
     private mutating func copyAll(
-        _ sql: String, _ insert: String, _ table: String, from source: Database
+        _ sql: String, _ insert: String, table: String, from source: Database
     ) throws -> Bool {
         let statement = try target.cachedStatement(sql: insert)
         do {

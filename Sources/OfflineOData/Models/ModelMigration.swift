@@ -237,7 +237,8 @@ struct ModelMigration {
             }.map(\.name))
         let hasKey = after.shape.key.allSatisfy { alike.contains($0.path) || after.shape.key.isEmpty }
         let columns = try commonColumns(
-            former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
+            former: "former$\(statement.name)", statement.name, before: before, after: after, alike: alike, in: database
+        )
         let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
         let staying =
@@ -250,10 +251,10 @@ struct ModelMigration {
                 sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
                 arguments: staying.map { [Self.json($0)] } ?? [])
         }
-        try remapNotLoaded(before, after, alike, in: database)
+        try remapNotLoaded(before, after, alike: alike, in: database)
         if before.columns.contains(where: { !alike.contains($0.name) }) {
             try recode(
-                "former$\(statement.name)", before, after, isCopied: hasKey, only: staying, in: database)
+                "former$\(statement.name)", before: before, after: after, isCopied: hasKey, only: staying, in: database)
         }
         try database.execute(sql: "DROP TABLE \(former)")
         try keepNumbers(after: lastNumber, of: statement.name, in: database)
@@ -269,7 +270,7 @@ struct ModelMigration {
     ///   - isCopied: whether the rows are there with what is stored alike; else their keys are stored otherwise too.
     ///   - staying: the rows that stay; `nil` for all.
     private func recode(
-        _ former: String, _ before: TableStorage, _ after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
+        _ former: String, before: TableStorage, after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
         in database: Database
     ) throws {
         let isContained = after.set.contains("/")
@@ -311,7 +312,7 @@ struct ModelMigration {
 
     /// The columns that both tables have: those of the engine, and those of properties that are stored alike.
     private func commonColumns(
-        former: String, _ name: String, _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>,
+        former: String, _ name: String, before: TableStorage, after: TableStorage, alike: Set<String>,
         in database: Database
     ) throws -> [String] {
         let properties = Set((before.columns + after.columns).map(\.name))
@@ -324,7 +325,7 @@ struct ModelMigration {
     /// Says of each row which columns are not loaded, in the order of the new table's columns; also of those that went
     /// with a deleted row, which lose what is stored otherwise now.
     private func remapNotLoaded(
-        _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>, in database: Database
+        _ before: TableStorage, _ after: TableStorage, alike: Set<String>, in database: Database
     ) throws {
         guard let name = after.notLoaded, let rowID = after.rowID else { return }
         let columns = NotLoadedColumns(from: before, to: after, alike: alike)

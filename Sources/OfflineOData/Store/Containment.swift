@@ -165,13 +165,13 @@ struct Containment {
         guard let table = mapping.tables[outer], let navigation = table.shape.navigationProperty(name) else {
             throw gone(outer)
         }
-        var url = try self.url(of: row, table, database)
+        var url = try self.url(of: row, table, in: database)
         url.path.segments.append(.name(Identifier(name), .none))
         return Uploader.Place(url: url, isCollection: navigation.isCollection)
     }
 
     /// The URL of a row under the keys that it and its containers have now.
-    func url(of row: Int64, _ table: TableStorage, _ database: Database) throws -> ODataURL {
+    func url(of row: Int64, _ table: TableStorage, in database: Database) throws -> ODataURL {
         if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([]), mapping) }
         guard let key = try BulkLoader(table: table, in: database).read(row)?.key else { throw gone(table.set) }
         guard let parent = try parent(of: row, table, in: database) else {

@@ -79,7 +79,7 @@ extension OfflineODataProvider {
             }
             try Settings.set(Self.userSetting, user, in: database)
             try Settings.set(Self.logSetting, "yes", in: database)
-            try Events.add("user", "the store was given to another user", environment, in: database)
+            try Events.add("user", "the store was given to another user", environment: environment, in: database)
         }
         sessionParameters.withLock { $0 = [:] }
         await emptyLog()

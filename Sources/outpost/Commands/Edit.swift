@@ -99,7 +99,7 @@ struct Delete: AsyncParsableCommand, StoreCommand {
     func run() async throws {
         try await Edit(store: store, category: queuing.category, json: json).run { editor in
             let (url, _) = try editor.single(entity)
-            return try await editor.send(ODataRequest(.delete, url), "Deleted", url)
+            return try await editor.send(ODataRequest(.delete, url), "Deleted", url: url)
         }
     }
 }
@@ -270,7 +270,7 @@ struct Edit {
             }
         }
 
-        func send(_ request: ODataRequest, _ done: String, _ url: ODataURL? = nil) async throws -> Report {
+        func send(_ request: ODataRequest, _ done: String, url: ODataURL? = nil) async throws -> Report {
             let changing: any ODataProvider =
                 category.map { provider.changing(ChangeOptions(category: $0)) } ?? provider
             let response = try await changing.execute(request)

@@ -108,7 +108,7 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service, keeping, amount)
+        let connected = try await store.open(service, keeping, download: amount)
         let (names, rereads, connector) = (only, metadata, connected.connector)
         let values = try parameters.values
         var refresh: MetadataRefresh?
@@ -184,7 +184,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let connected = try await store.open(service, keeping, amount)
+        let connected = try await store.open(service, keeping, download: amount)
         let options = try sending.uploadOptions
         let values = try parameters.values
         let early = EarlyEnd()

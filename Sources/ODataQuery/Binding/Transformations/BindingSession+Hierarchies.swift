@@ -33,7 +33,7 @@ extension BindingSession {
                 reference: reference, input: input, isPreorder: arguments.isPreorder,
                 start: try start(arguments.start, over: nodes, in: inner),
                 orderBy: try order(arguments.orderBy, in: inner),
-                injection: input.members == nil ? .nothing : injection(reference, input, nodes, into: shape)),
+                injection: input.members == nil ? .nothing : injection(reference, input, nodes: nodes, into: shape)),
             shape: shape)
     }
 

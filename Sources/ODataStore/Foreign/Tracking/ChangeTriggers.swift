@@ -18,13 +18,13 @@ public enum ChangeTriggers {
         let insertion = "INSERT INTO \(table) (name, row)"
         func note(_ row: String) -> String { "\(insertion) VALUES (\(tracked.storage.set.sqlLiteral), \(key(row)));" }
         var triggers: [(name: String, sql: String)] = []
-        func add(_ label: String, _ start: String, _ body: String) {
+        func add(_ label: String, _ start: String, body: String) {
             let trigger = "outpost_change_\(label)_\(name)"
             // As SQLite keeps it.
             triggers.append((trigger, "CREATE TRIGGER \(trigger.sqlIdentifier) \(start) BEGIN \(body) END"))
         }
         let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
-        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(name.sqlIdentifier)", body) }
+        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(name.sqlIdentifier)", body: body) }
         // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
         let lasting = tracked.uniqueKeys.filter { $0.index == nil }
         for (number, unique) in lasting.enumerated() {
@@ -37,7 +37,7 @@ public enum ChangeTriggers {
                     \(insertion) SELECT \(tracked.storage.set.sqlLiteral), \(key("r")) FROM \(name.sqlIdentifier) AS r \
                     WHERE \(unique.condition) AND \(key("r")) <> \(key(itself));
                     """
-                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body)
+                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body: body)
             }
         }
         return triggers
@@ -116,19 +116,19 @@ public enum ChangeTriggers {
 
     /// Whether there are notes that were read.
     static func hasReadNotes(_ side: SideTables, in database: Database) throws -> Bool {
-        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(database) else { return false }
+        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(in: database) else { return false }
         return try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.\(table) WHERE seq <= ?)", arguments: [last]) ?? false
     }
 
     /// Whether the table is there: `outpost untrack` may have taken it out while a server has the database open.
-    private static func hasTable(_ database: Database) throws -> Bool {
+    private static func hasTable(in database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
         return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
     }
 
     private static func newestNote(in database: Database) throws -> Int64 {
-        guard try hasTable(database) else { return 0 }
+        guard try hasTable(in: database) else { return 0 }
         return try Int64.fetchOne(
             database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
             ?? 0

@@ -155,7 +155,7 @@ final class SideFile: Sendable {
 
     /// Works on the file: in the transaction of `main` where it is attached, else in one of its own that is
     /// committed when the call returns.
-    func use<Value>(_ main: Database, _ body: (SideTables) throws -> Value) throws -> Value {
+    func use<Value>(in main: Database, _ body: (SideTables) throws -> Value) throws -> Value {
         guard let queue else { return try body(SideTables(database: main, schema: Self.schemaName)) }
         return try queue.write { try body(SideTables(database: $0, schema: "main")) }
     }

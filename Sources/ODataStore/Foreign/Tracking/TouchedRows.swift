@@ -39,7 +39,7 @@ enum TouchedRows {
                 WHERE NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.set_name = \(set) AND t.key = n.key);
                 """
             }
-            func install(_ trigger: String, _ event: String, _ body: String) throws {
+            func install(_ trigger: String, _ event: String, body: String) throws {
                 try database.execute(
                     sql: """
                         CREATE TEMP TRIGGER IF NOT EXISTS outpost_touch_\(index)_\(trigger) \(event)
@@ -49,14 +49,14 @@ enum TouchedRows {
             let old = note("OLD", before: tracked.digestExpression("OLD"))
             let new = note("NEW", before: "NULL")
             for (event, body) in [("INSERT", new), ("DELETE", old), ("UPDATE", old + " " + new)] {
-                try install(event.lowercased(), "AFTER \(event) ON main.\(name)", body)
+                try install(event.lowercased(), "AFTER \(event) ON main.\(name)", body: body)
             }
             for (number, key) in tracked.uniqueKeys.enumerated() {
                 let replaced = note(
                     "r", before: tracked.digestExpression("r"), " FROM main.\(name) AS r WHERE \(key.condition)")
                 for event in UniqueKey.Event.allCases {
                     let start = key.trigger(before: event, of: tracked.storage.table, schema: "main.")
-                    try install("before_\(event)_\(number)", start, replaced)
+                    try install("before_\(event)_\(number)", start, body: replaced)
                 }
             }
         }

@@ -4,7 +4,7 @@ import ODataModel
 extension String {
     /// The name of a table or column as it stands in SQL, with quotes inside it doubled.
     ///
-    /// GRDB's `quotedDatabaseIdentifier` does not double them. Names come from the metadata of a service or from a
+    /// GRDB's `sqlIdentifier` does not double them. Names come from the metadata of a service or from a
     /// foreign database: an undoubled quote would end the name and make SQL of the rest.
     package var sqlIdentifier: String { SQLFragment(column: self, behind: "\"").sql }
 
