@@ -28,20 +28,16 @@ struct BatchSubstitute: Sendable {
 
     func run(_ perform: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
         var results: [BatchResult] = []
-        var refused: Set<String> = []
+        var progress = BatchProgress(continuesOnError: continuesOnError)
         var hasActed = false
         func refuse(_ item: BatchItem, _ error: ODataError) {
-            refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
+            progress.fail([item])
             results.append(BatchResult(id: item.id, result: .failure(error)))
         }
         for item in items {
-            if !refused.isEmpty, !continuesOnError { break }
-            guard refused.isDisjoint(with: item.dependsOn) else {
-                refuse(
-                    item,
-                    ODataError(
-                        status: 424, code: "FailedDependency",
-                        message: "A request that this one depends on was refused."))
+            if progress.hasEnded { break }
+            if let refusal = progress.refusal(dependingOn: item.dependsOn) {
+                refuse(item, refusal)
                 continue
             }
             do {

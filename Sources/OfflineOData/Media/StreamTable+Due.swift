@@ -157,7 +157,7 @@ extension StreamTable {
 
     /// Lets go of the bytes that came of a stream; it is due as before.
     static func empty(_ id: Int64, in database: Database) throws {
-        try database.execute(sql: "DELETE FROM outpost_stream_chunk WHERE stream = ?", arguments: [id])
+        try StreamChunks.remove(id, in: database)
         try database.execute(
             sql: "UPDATE outpost_stream SET etag = NULL, length = 0 WHERE id = ?", arguments: [id])
     }
