@@ -1,4 +1,5 @@
 import ODataHTTP
+import ODataModel
 import ODataQuery
 import ODataService
 
@@ -13,7 +14,7 @@ struct BatchSubstitute: Sendable {
     ///
     /// - Throws: ``CapabilityError``.
     static func requireIndependence(_ items: [BatchItem]) throws(CapabilityError) {
-        let term = "Org.OData.Capabilities.V1.BatchSupported"
+        let term = Vocabulary.capabilities + "BatchSupported"
         var sizes: [String: Int] = [:]
         for item in items {
             if let group = item.atomicityGroup { sizes[group, default: 0] += 1 }

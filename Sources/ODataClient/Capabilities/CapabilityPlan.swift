@@ -178,7 +178,7 @@ struct CapabilityCheck {
             throw CapabilityError(
                 feature: "$filter other than by \(type.allowed)", set: set.entitySet?.name, property: path,
                 term: attribute.map { "sap:filter-restriction=\($0)" }
-                    ?? "Org.OData.Capabilities.V1.FilterRestrictions/FilterExpressionRestrictions=\(type.rawValue)")
+                    ?? Vocabulary.capabilities + "FilterRestrictions/FilterExpressionRestrictions=\(type.rawValue)")
         }
         if let functions = set.filterFunctions {
             for name in filter.calledFunctions.sorted() where !functions.contains(name) {
@@ -241,7 +241,7 @@ struct CapabilityCheck {
         _ set: SetCapabilities, _ feature: String, term: String, property: String? = nil
     ) -> CapabilityError {
         CapabilityError(
-            feature: feature, set: set.entitySet?.name, property: property, term: "Org.OData.Capabilities.V1.\(term)")
+            feature: feature, set: set.entitySet?.name, property: property, term: Vocabulary.capabilities + term)
     }
 }
 

@@ -42,7 +42,8 @@ extension ReservedNames {
         "TypePromotion", "TypeReference", "TypedComplex", "TypedEntity", "TypedEnumeration", "TypedExpression",
         "TypedFlags", "TypedPage", "TypedPaths", "TypedProjection", "TypedQuery", "TypedResource", "TypedService",
         "TypedStructure", "UnaryOperator", "UnreadableValue", "ValueCast", "ValueCollectionRequest", "ValueExpression",
-        "ValueRequest", "ValueValidator", "XMLFragment", "XMLFragmentError", "XMLFragmentParser", "XMLOutput",
+        "ValueRequest", "ValueValidator", "Vocabulary", "XMLFragment", "XMLFragmentError", "XMLFragmentParser",
+        "XMLOutput",
         "XMLTree", "XMLTreeError",
     ]
 }

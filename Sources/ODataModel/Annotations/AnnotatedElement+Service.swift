@@ -1,9 +1,9 @@
-private let capabilities = "Org.OData.Capabilities.V1."
+private let capabilities = Vocabulary.capabilities
 
 extension Schema {
     /// The version of the schema within that of the service, which grows with each addition: `sap:schema-version`,
     /// `Core.SchemaVersion`.
-    public var schemaVersion: String? { string("Org.OData.Core.V1.SchemaVersion") }
+    public var schemaVersion: String? { string(Vocabulary.schemaVersion) }
 }
 
 extension EntityContainer {

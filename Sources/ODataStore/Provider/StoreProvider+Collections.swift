@@ -79,7 +79,7 @@ extension EntityPage {
 
 /// The members of one collection while it is changed as a whole.
 private final class CollectionChange {
-    static let exceptionTerm = "Org.OData.Core.V1.DataModificationException"
+    static let exceptionTerm = Vocabulary.core + "DataModificationException"
 
     let shape: Shape
     var failures = 0

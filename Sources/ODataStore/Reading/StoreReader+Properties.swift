@@ -42,7 +42,7 @@ extension StoreReader {
             return response
         }
         if case .binary(let bytes) = value, case .rawValue(let property?) = resource.target,
-            case .constant(_, let mediaType)? = property.annotations.annotation("Org.OData.Core.V1.MediaType")?.value
+            case .constant(_, let mediaType)? = property.annotations.annotation(Vocabulary.core + "MediaType")?.value
         {
             return ODataResponse(body: .raw(ByteStream(bytes), contentType: mediaType), etag: entity.control.etag)
         }

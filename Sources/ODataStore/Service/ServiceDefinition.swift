@@ -234,7 +234,7 @@ public struct OperationParameter: Hashable, Sendable {
     ///   - isOptional: whether it may be left out (`Core.OptionalParameter`).
     public init(_ name: String, _ type: TypeReference, isNullable: Bool = false, isOptional: Bool = false) {
         let optional = Annotation(
-            term: "Org.OData.Core.V1.OptionalParameter", value: .record(type: nil, properties: []))
+            term: Vocabulary.optionalParameter, value: .record(type: nil, properties: []))
         parameter = .init(name: name, type: type, isNullable: isNullable, annotations: isOptional ? [optional] : [])
     }
 }

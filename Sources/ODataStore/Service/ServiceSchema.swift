@@ -72,7 +72,7 @@ struct ServiceSchema {
 
     // MARK: Unique properties
 
-    private static let alternateKeys = "Org.OData.Core.V1.AlternateKeys"
+    private static let alternateKeys = Vocabulary.core + "AlternateKeys"
 
     private static func uniqueIndexes(_ definition: ServiceDefinition, _ mapping: StorageMapping) -> [String] {
         var wanted = definition.uniquePaths

@@ -73,7 +73,7 @@ struct ChangeRestrictions {
     private func checkFlag(
         _ term: String, _ property: String, done: String, method: ODataRequest.Method, entity: Entity
     ) throws(ODataError) {
-        let record = set.annotation("Org.OData.Capabilities.V1.\(term)")?.value
+        let record = set.annotation(Vocabulary.capabilities + term)?.value
         guard case .path(_, let path)? = record?.recordProperty(property), entity[path] == .boolean(false) else {
             return
         }
@@ -90,7 +90,7 @@ struct ChangeRestrictions {
 
     private func paths(_ term: String, _ property: String) -> Set<String> {
         guard
-            case .collection(let items)? = set.annotation("Org.OData.Capabilities.V1.\(term)")?.value?
+            case .collection(let items)? = set.annotation(Vocabulary.capabilities + term)?.value?
                 .recordProperty(property)
         else { return [] }
         return Set(

@@ -5,7 +5,7 @@ import ODataStore
 /// The model that a store's tables are made for: a service's, with the sets that the app has for itself.
 enum LocalModel {
     /// The term that names the active set of a set of drafts.
-    static let draftTerm = "com.sap.vocabularies.Offline.v1.LocalDraft"
+    static let draftTerm = Vocabulary.offline + "LocalDraft"
     static let setting = "local.metadata"
     private static let numberSetting = "local.metadata.number"
 

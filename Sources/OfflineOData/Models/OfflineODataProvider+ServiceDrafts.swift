@@ -86,7 +86,7 @@ extension OfflineODataProvider {
     }
 
     private func draftAction(_ action: DraftAction, of set: EntitySet) throws -> QualifiedName {
-        let root = set.annotations.annotation("com.sap.vocabularies.Common.v1.DraftRoot")?.value
+        let root = set.annotations.annotation(Vocabulary.common + "DraftRoot")?.value
         let names = [
             root?.recordProperty(action.rawValue)?.string, "\(set.type.namespace).\(action.conventional)",
         ].compactMap { $0.flatMap { QualifiedName($0) } }

@@ -104,14 +104,9 @@ struct Edit {
             return .references(ids)
         }
 
-        private func isComputed(_ name: String, _ shape: Shape) -> Bool {
-            let tag = shape.property(name)?.annotation("Org.OData.Core.V1.Computed")
-            return tag.map { $0.value?.boolean ?? true } ?? false
-        }
-
         /// A service ignores what may not be set (11.4.3); a person who set it must be told.
         private func checkMayBeGiven(_ name: String, _ shape: Shape, isNew: Bool) throws {
-            if isComputed(name, shape) {
+            if shape.property(name)?.isComputed == true {
                 throw Failure(
                     message: "\(name) is computed by the service and cannot be set.", advice: "Leave it out.")
             }

@@ -64,7 +64,7 @@ struct BatchScreeningTests {
     @Test("A request with a condition is not refused for its dependencies: the condition decides")
     func conditions() throws {
         var conditional = try item("b", needs: ["a"])
-        conditional.condition = try BatchCondition(parsing: "$a/value eq 1")
+        conditional.condition = try BatchCondition("$a/value eq 1")
         let screening = screening([try item("a"), conditional], refused: ["a"])
         #expect(screening.items.map(\.id) == ["b"])
     }

@@ -124,7 +124,7 @@ extension BindingSession {
 
     /// The name of a function of the vocabulary for aggregation without its namespace; `nil` for other functions.
     static func aggregationFunction(_ name: Identifier) -> String? {
-        for namespace in ["Aggregation.", "Org.OData.Aggregation.V1."] where name.text.hasPrefix(namespace) {
+        for namespace in ["Aggregation.", Vocabulary.aggregation] where name.text.hasPrefix(namespace) {
             return String(name.text.dropFirst(namespace.count))
         }
         return nil

@@ -105,15 +105,15 @@ struct ForeignModelBuilder {
             var isGenerated = false
             var defaultValue: String?
             if column.isGenerated {
-                annotations.append(Self.flag("Org.OData.Core.V1.Computed"))
+                annotations.append(Self.flag(Vocabulary.computed))
                 isGenerated = true
             } else if isAlias {
-                annotations.append(Self.flag("Org.OData.Core.V1.ComputedDefaultValue"))
+                annotations.append(Self.flag(Vocabulary.computedDefaultValue))
                 isGenerated = true
             } else if let expression = column.defaultExpression, !DefaultLiteral.isNull(expression) {
                 isGenerated = true
                 defaultValue = DefaultLiteral.lexical(expression, choice: choice, model: emptyModel)
-                if defaultValue == nil { annotations.append(Self.flag("Org.OData.Core.V1.ComputedDefaultValue")) }
+                if defaultValue == nil { annotations.append(Self.flag(Vocabulary.computedDefaultValue)) }
             }
             let type = TypeReference.primitive(choice.type)
             draft.members.append(
@@ -179,7 +179,7 @@ struct ForeignModelBuilder {
         }
         let property = Property(
             name: draft.names.distinct("_rowid"), type: .primitive(.int64), isNullable: false,
-            annotations: [Self.flag("Org.OData.Core.V1.Computed")])
+            annotations: [Self.flag(Vocabulary.computed)])
         draft.members.insert(
             .init(
                 column: nil, property: property,
@@ -274,7 +274,7 @@ struct ForeignModelBuilder {
                     name: draft.set, type: QualifiedName(namespace, draft.type), bindings: draft.bindings,
                     annotations: Self.originalName(draft.table.name, servedAs: draft.set) + capabilities(of: draft))
             }, operationImports: imports,
-            annotations: [Self.flag("Org.OData.Repeatability.V1.Supported", !options.isReadOnly)])
+            annotations: [Self.flag(Vocabulary.supportsRepeatability, !options.isReadOnly)])
         let model = try EntityDataModel(schemas: [
             Schema(
                 namespace: namespace, structuredTypes: drafts.map { $0.structuredType(namespace: namespace) },
@@ -306,7 +306,7 @@ struct ForeignModelBuilder {
     private func capabilities(of draft: ForeignTableDraft) -> [Annotation] {
         func restriction(_ term: String, _ property: String, value: Bool) -> Annotation {
             Annotation(
-                term: "Org.OData.Capabilities.V1.\(term)",
+                term: Vocabulary.capabilities + term,
                 value: .record(
                     type: nil,
                     properties: [.init(name: property, value: .constant(kind: "Bool", text: value ? "true" : "false"))])
