@@ -139,7 +139,7 @@ public final class StoreDatabase: Sendable {
             defer { inspection?.close() }
             let pool = try DatabasePool(path: access.location, configuration: configuration)
             // GRDB sets NORMAL when it turns the log on, after it has prepared the connection.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try pool.writeWithoutTransaction { try $0.setPragma(.synchronous, "FULL") }
             // The first statement that reads a page is where a wrong key shows.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
             // Between looking at the file and locking it, it may have been replaced by what was saved of it: the log at this
@@ -220,18 +220,12 @@ public final class StoreDatabase: Sendable {
         let isReader = database.configuration.readonly
         let cache = isReader ? options.readerCacheBytes : options.writerCacheBytes
         // A negative cache_size is in KiB. Temporary tables stay in memory: a temporary file would be plain.
-        try database.execute(
-            sql: """
-                PRAGMA cache_size = -\(cache / 1024);
-                PRAGMA temp_store = MEMORY;
-                """)
+        try database.setPragma(.cacheSize, -cache / 1024)
+        try database.setPragma(.temporaryStore, "MEMORY")
         if !isReader {
-            try database.execute(
-                sql: """
-                    PRAGMA fullfsync = 1;
-                    PRAGMA wal_autocheckpoint = \(checkpointPages);
-                    PRAGMA journal_size_limit = \(logLimit);
-                    """)
+            try database.setPragma(.fullSync, 1)
+            try database.setPragma(.autocheckpoint, checkpointPages)
+            try database.setPragma(.journalSizeLimit, logLimit)
         }
         StoreFunctions.register(in: database)
         try options.prepare?(database)
@@ -287,12 +281,14 @@ public final class StoreDatabase: Sendable {
         let body = checked(body)
         return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                try database.setPragma(.synchronous, "NORMAL")
                 let outcome = Result { try Self.inTransaction(in: database, body) }
                 // Back to FULL whatever happened: the next transaction may hold the queue. Not through GRDB, which
                 // runs no statement once the task is cancelled.
-                guard sqlite3_exec(database.sqliteConnection, "PRAGMA synchronous = FULL", nil, nil, nil) == SQLITE_OK
-                else { throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL") }
+                let statement = Pragma.synchronous.statement("FULL")
+                guard sqlite3_exec(database.sqliteConnection, statement, nil, nil, nil) == SQLITE_OK else {
+                    throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL")
+                }
                 return try outcome.get()
             }
         }

@@ -195,10 +195,10 @@ private final class SnapshotFile: Sendable {
         store = try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())), options: options)
         try store.pool.writeWithoutTransaction { database in
             // Nobody needs it after a crash, and its rows are to lie on the disk once.
-            try database.execute(
-                sql: "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(Self.logPages); "
-                    + "PRAGMA journal_size_limit = 0; CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"
-            )
+            try database.setPragma(.synchronous, "OFF")
+            try database.setPragma(.autocheckpoint, Self.logPages)
+            try database.setPragma(.journalSizeLimit, 0)
+            try database.execute(sql: "CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
         }
     }
 

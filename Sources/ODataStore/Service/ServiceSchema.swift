@@ -61,11 +61,7 @@ struct ServiceSchema {
                 sql: """
                     INSERT INTO \(Self.metaTable) VALUES ('layout', ?), ('etag', 0), ('instance', ?), ('horizon', 0);
                     """, arguments: [hash.text, String(UInt64.random(in: .min ... .max), radix: 36)])
-            try database.execute(
-                sql: """
-                    PRAGMA application_id = \(OfflineLayout.applicationID);
-                    PRAGMA user_version = \(OfflineLayout.version)
-                    """)
+            try database.mark(applicationID: OfflineLayout.applicationID, version: OfflineLayout.version)
             return true
         }
     }

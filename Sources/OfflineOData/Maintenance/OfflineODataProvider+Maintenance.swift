@@ -68,7 +68,7 @@ extension OfflineODataProvider {
         let (mapping, environment) = (mapping, options.environment)
         return try await database.write { database in
             var done: [String] = []
-            if try !Self.problems(in: database).isEmpty {
+            if try !database.integrityProblems().isEmpty {
                 try database.execute(sql: "REINDEX")
                 done.append("The indexes were made again.")
             }
@@ -98,7 +98,7 @@ extension OfflineODataProvider {
                 }
             }
             if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }
-            if let problem = try Self.problems(in: database).first {
+            if let problem = try database.integrityProblems().first {
                 for query in try QueryTable.all(in: database) {
                     try QueryTable.forgetLinks(of: query.id, in: database)
                 }
@@ -109,10 +109,6 @@ extension OfflineODataProvider {
             }
             return done
         }
-    }
-
-    private static func problems(in database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
     /// How the defining queries are downloaded, and what became of what they expand.

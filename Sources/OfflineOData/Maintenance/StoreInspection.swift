@@ -57,7 +57,7 @@ enum StoreInspection {
         configuration.readonly = isReadOnly
         configuration.prepareDatabase { database in
             // A temporary file would be plain.
-            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            try database.setPragma(.temporaryStore, "MEMORY")
             StoreFunctions.register(in: database)
             TextComparison.register(in: database)
         }
@@ -86,7 +86,7 @@ enum StoreInspection {
 
     private static func integrityProblems(in database: Database) throws -> [String] {
         do {
-            return try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            return try database.integrityProblems()
         } catch let error as DatabaseError {
             return [message(error)]
         }

@@ -217,16 +217,16 @@ struct StoreSalvage {
 
     /// The numbers by which a file says what it is.
     private func copyNumbers() throws {
-        for pragma in ["application_id", "user_version"] {
-            let value = try source.flatMap { source in
+        for pragma in [Pragma.applicationID, .userVersion] {
+            let value: Int? = try source.flatMap { source in
                 do {
-                    return try Int.fetchOne(source, sql: "PRAGMA \(pragma)")
+                    return try source.pragma(pragma)
                 } catch let error as DatabaseError where Self.isDamage(error) && pages != nil {
                     return nil
                 }
             }
-            let known = pragma == "application_id" ? OfflineLayout.applicationID : OfflineLayout.version
-            try target.execute(sql: "PRAGMA \(pragma) = \(value ?? known)")
+            let known = pragma == .applicationID ? OfflineLayout.applicationID : OfflineLayout.version
+            try target.setPragma(pragma, value ?? known)
         }
     }
 

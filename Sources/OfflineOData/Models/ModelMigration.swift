@@ -72,8 +72,8 @@ struct ModelMigration {
     /// - Returns: the sets whose rows lack what is new, or are stored otherwise now.
     func run(in database: Database) throws -> Set<String> {
         // Renaming a table must not change what triggers of others say.
-        try database.execute(sql: "PRAGMA legacy_alter_table = ON")
-        defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        try database.setPragma(.legacyAlterTable, "ON")
+        defer { try? database.setPragma(.legacyAlterTable, "OFF") }
         let recoded = recodedTables
         let kept = Set(oldStatements).intersection(newStatements).filter {
             $0.kind != "TABLE" || !recoded.contains($0.name)

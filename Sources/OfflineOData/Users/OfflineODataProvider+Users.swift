@@ -138,7 +138,7 @@ enum ServiceData {
     /// It goes by the tables that the file has, so that none can be forgotten.
     static func remove(in database: Database) throws {
         // Overwrites what is deleted; elsewhere than on Debian that is not the default.
-        try database.execute(sql: "PRAGMA secure_delete = ON")
+        try database.setPragma(.secureDelete, "ON")
         let tables = try StoreTable.all(in: database)
         for table in tables where !table.isVirtual && !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")

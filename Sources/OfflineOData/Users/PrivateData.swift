@@ -13,7 +13,7 @@ struct PrivateData {
     /// It goes by the tables that the file has, so that none can be forgotten.
     func remove(in database: Database) throws {
         // Overwrites what is deleted; elsewhere than on Debian that is not the default.
-        try database.execute(sql: "PRAGMA secure_delete = ON")
+        try database.setPragma(.secureDelete, "ON")
         // The words of what goes stay in the pages of search indexes, which are made anew.
         let searches = try indexes.list(in: database).filter(\.isSearch)
         for index in searches { try indexes.drop(index, in: database) }

@@ -40,8 +40,8 @@ enum ValueMask {
 
     /// Masks a whole database. What SQLite checks of values is not checked meanwhile.
     static func apply(in database: Database) throws {
-        try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
+        try database.setPragma(.ignoreCheckConstraints, "ON")
+        defer { try? database.setPragma(.ignoreCheckConstraints, "OFF") }
         // What personalises queries is a person's, and so is who it was.
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%' OR name LIKE ? || '%' OR name = ?",

@@ -84,7 +84,7 @@ final class ChangeTracker: Sendable {
     /// Deletes the notes of triggers that were read, without waiting for other programs.
     private func pruneNotes(in database: Database) throws {
         guard try side.use(in: database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
-        let timeout = try Int32.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+        let timeout: Int32 = try database.pragma(.busyTimeout) ?? 0
         sqlite3_busy_timeout(database.sqliteConnection, 0)
         defer { sqlite3_busy_timeout(database.sqliteConnection, timeout) }
         try database.inTransaction(.immediate) {
@@ -105,7 +105,7 @@ final class ChangeTracker: Sendable {
 
     /// What SQLite changes for a connection whenever another one commits.
     static func dataVersion(of database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "PRAGMA main.data_version") ?? 0
+        try database.pragma(.dataVersion, of: "main") ?? 0
     }
 
     private func bringUpToDate(

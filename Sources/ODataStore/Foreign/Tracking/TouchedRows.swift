@@ -19,9 +19,9 @@ enum TouchedRows {
 
     /// Puts the triggers on all tables, once per connection.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
+        try database.setPragma(.temporaryStore, "MEMORY")
         try database.execute(
             sql: """
-                PRAGMA temp_store = MEMORY;
                 CREATE TEMP TABLE IF NOT EXISTS \(table) (
                   set_name TEXT NOT NULL, key BLOB NOT NULL, before BLOB, PRIMARY KEY (set_name, key)
                 ) WITHOUT ROWID
