@@ -139,11 +139,9 @@ struct EntityStates: Sendable {
         return try Bool.fetchOne(statement, arguments: [set]) ?? false
     }
 
-    /// Where it is written that a row has a state.
-    private static let tables = ["outpost_uploaded", "outpost_queue", "outpost_upserted"]
-
     private static func hasStates(_ set: String, in database: Database) throws -> Bool {
-        try tables.contains { table in
+        if try QueueTable.hasRequests(of: set, in: database) { return true }
+        return try ["outpost_uploaded", "outpost_upserted"].contains { table in
             let statement = try database.cachedStatement(
                 sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ?)")
             return try Bool.fetchOne(statement, arguments: [set]) ?? false

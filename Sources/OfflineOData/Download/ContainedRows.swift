@@ -34,10 +34,7 @@ struct ContainedRows {
         loader.onUnreadable = { try unreadable.note($1, of: $0) }
         containment = Containment(mapping: mapping)
         replacedStreams = try ReplacedStreams(table: table, in: database)
-        hasChanges =
-            try Bool.fetchOne(
-                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
-                arguments: [table.set]) ?? false
+        hasChanges = try QueueTable.hasRequests(of: table.set, in: database)
     }
 
     /// Takes in an entity as the service has it now.

@@ -33,10 +33,7 @@ extension Downloader {
             loader.holders = { try columns.holders($0, query.id) }
             let before = BeforeImages(snapshots: queue.snapshots)
             // Nearly always none: then nothing is looked up per row.
-            let hasLocalChanges =
-                try Bool.fetchOne(
-                    database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
-                    arguments: [table.set]) ?? false
+            let hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
             let replacedStreams = try ReplacedStreams(table: table, in: database)
             let deleted = hasLocalChanges ? try before.deletedRows(of: table, in: database) : [:]
             let unreadable = try UnreadableValues(set: table.set, in: database)

@@ -80,7 +80,7 @@ extension OfflineODataProvider {
                 else { continue }
                 let rows = "SELECT \(rowID) FROM \(table.table.sqlIdentifier)"
                 // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
-                let needed = set.isClientOnly ? rows : "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
+                let needed = set.isClientOnly ? rows : QueueTable.changedRowsOfSet
                 try database.execute(
                     sql: "DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (\(needed))",
                     arguments: [table.set])

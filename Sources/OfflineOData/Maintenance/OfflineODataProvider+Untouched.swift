@@ -28,16 +28,13 @@ extension OfflineODataProvider {
     }
 
     private static func holdsNothing(in database: Database) throws -> Bool {
-        // The number of the last change stays when the change is gone.
-        let changes = try Int.fetchOne(
-            database, sql: "SELECT COUNT(*) FROM sqlite_sequence WHERE name = 'outpost_queue'")
         let downloads = try Int.fetchOne(
             database,
             sql: """
                 SELECT COUNT(*) FROM outpost_query
                 WHERE is_loaded OR next_link IS NOT NULL OR delta_link IS NOT NULL OR last_download IS NOT NULL
                 """)
-        guard changes == 0, downloads == 0 else { return false }
+        guard try QueueTable.wasNeverUsed(in: database), downloads == 0 else { return false }
         // All that is not the engine's own are rows, and the indexes of searches over them.
         let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         let virtual = try String.fetchAll(

@@ -124,7 +124,7 @@ enum StoreInspection {
         let copy = try DatabaseQueue()
         try copy.write { target in
             for statement in EngineSchema.tables(of: version) { try target.execute(sql: statement) }
-            for table in ["outpost_queue", "outpost_query"] {
+            for table in [QueueTable.name, "outpost_query"] {
                 let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(table)")
                 while let row = try rows.next() {
                     let columns: [String] = row.columnNames.map(\.sqlIdentifier)

@@ -43,8 +43,7 @@ struct Containment {
     /// The rows of a table that have queued requests themselves or contain, at whatever depth, what has: none of them
     /// may go before these are through.
     func changedRows(of table: TableStorage, in database: Database) throws -> Set<Int64> {
-        let own = try Int64.fetchSet(
-            database, sql: "SELECT row_id FROM outpost_queue WHERE entity_set = ?", arguments: [table.set])
+        let own = try QueueTable.changedRows(of: table.set, in: database)
         return try own.union(rows(containingChanges: table, in: database))
     }
 
