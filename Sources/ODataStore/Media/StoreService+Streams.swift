@@ -102,7 +102,7 @@ extension StoreService {
             // The media stream goes with its entity, and the entity with it (11.4.7.3).
             try checkPrecondition(request, current, row: row, property: property)
             try provider.writer.delete(
-                key: row.entity.key, in: row.set, parent: row.parent, request: provider.writer.unconditional(request),
+                key: row.entity.key, in: row.set, parent: row.parent, request: request.unconditional,
                 database: database)
             return ODataResponse(status: 204)
         case .delete:

@@ -97,12 +97,14 @@ private final class CollectionChange {
         self.shape = shape
         target = try WriteTarget(bound.resource, writer: writer, database: database)
         replaces = request.method == .replace
-        var single = writer.unconditional(request)
+        var single = request.unconditional
         single.method = .update
         self.request = single
         self.writer = writer
         self.database = database
     }
+
+    private var context: WriteContext { WriteContext(request: request, database: database) }
 
     private var relation: RowWriter.Relation? {
         get throws {
@@ -208,7 +210,7 @@ private final class CollectionChange {
     /// Creates or changes a member; in a collection of related entities, relates it.
     func put(_ entity: Entity) throws -> RowWriter.WrittenRow {
         if let relation = try relation {
-            guard let row = try writer.put(entity, into: relation, request: request, in: database) else {
+            guard let row = try writer.put(entity, into: relation, in: context) else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "A member is missing.")
             }
             return row
@@ -238,7 +240,7 @@ private final class CollectionChange {
             throw ODataError(status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
         }
         if let relation = try relation {
-            _ = try writer.put(entity, into: relation, request: request, in: database)
+            _ = try writer.put(entity, into: relation, in: context)
             return
         }
         guard let existing = try writer.read(key: key, in: target.set, parent: target.parent, database: database)
@@ -274,7 +276,7 @@ private final class CollectionChange {
     /// Takes away all members but some.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
-            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, in: database)
+            return try writer.keepOnly(ids, of: relation, type: shape.name, in: context)
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection

@@ -26,7 +26,7 @@ extension StoreProvider {
         let target = try WriteTarget(
             BoundResource(steps: plain, target: bound.resource.target), writer: writer, database: database)
         // The members were found in this transaction: a condition on one ETag says nothing of all of them.
-        let single = writer.unconditional(request)
+        let single = request.unconditional
         var changed: [Entity] = []
         for member in members {
             // What was deleted before may have taken this along.

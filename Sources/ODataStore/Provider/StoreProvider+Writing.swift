@@ -321,7 +321,7 @@ extension StoreProvider {
         let row = try target.row(writer: writer, in: database)
         try writer.checkPrecondition(request, etag: row.etag, of: row.set, resource: row.id)
         let wanted = request.url.options.id
-        let request = writer.unconditional(request)
+        let request = request.unconditional
         let path = (target.properties.map(\.name) + [navigation.name]).joined(separator: "/")
         let method: ODataRequest.Method = navigation.isCollection ? .create : .replace
         switch request.method {
@@ -337,7 +337,8 @@ extension StoreProvider {
                 throw ODataError(
                     status: 400, code: "InvalidBody", message: "References to entities were expected in the body.")
             }
-            try writer.replaceLinks(of: row, navigation: path, by: ids, request: request, in: database)
+            try writer.replaceLinks(
+                of: row, navigation: path, by: ids, in: WriteContext(request: request, database: database))
         case .delete:
             var id = wanted
             if case .key(let key)? = bound.resource.steps.dropFirst(position + 1).first,
@@ -367,6 +368,7 @@ extension RowWriter {
         let plan = try plan(via.row.set)
         guard let storage = plan.storage.navigation[via.path] else { throw ODataError.notImplemented(via.path) }
         return try createDependent(
-            entity, of: via.row, name: via.path, storage, plan: plan, request: request, in: database)
+            entity, of: via.row, name: via.path, storage, plan: plan,
+            in: WriteContext(request: request, database: database))
     }
 }

@@ -145,11 +145,11 @@ extension RowWriter {
     ///
     /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
     func settle(
-        _ hanging: [(rows: [HangingRow], dependents: Dependents)], request: ODataRequest, in database: Database
+        _ hanging: [(rows: [HangingRow], dependents: Dependents)], in context: WriteContext
     ) throws {
         guard !hanging.isEmpty else { return }
         // The conditions of the request were about the row itself.
-        let request = unconditional(request)
+        let context = context.unconditional
         var writer = self
         writer.cascadeDepth += 1
         guard writer.cascadeDepth <= Self.maxCascadeDepth else {
@@ -159,13 +159,11 @@ extension RowWriter {
         }
         for (rows, dependents) in hanging {
             for row in rows {
-                let (key, parent) = (row.key, row.parent)
+                let address = RowAddress(set: dependents.set, key: row.key, parent: row.parent)
                 // A circle of references may have led here before.
-                guard let row = try writer.read(key: key, in: dependents.set, parent: parent, database: database)
-                else { continue }
+                guard let row = try writer.read(at: address, in: context.database) else { continue }
                 if dependents.effect == .cascade {
-                    try writer.delete(
-                        key: key, in: dependents.set, parent: parent, request: request, database: database)
+                    try writer.delete(at: address, in: context)
                     continue
                 }
                 let shape = row.entity.shape
@@ -174,8 +172,7 @@ extension RowWriter {
                     let property = shape.property(name)
                     patch[name] = dependents.effect == .setDefault ? property.flatMap(defaultValue) ?? .null : .null
                 }
-                _ = try writer.update(
-                    patch, key: key, in: dependents.set, parent: parent, request: request, database: database)
+                _ = try writer.update(patch, at: address, in: context)
             }
         }
     }

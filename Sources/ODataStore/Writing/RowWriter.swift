@@ -78,6 +78,14 @@ public struct RowWriter: Sendable {
     public func create(
         _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
+        try create(entity, in: set, parent: parent, context: WriteContext(request: request, database: database))
+    }
+
+    /// Inserts an entity into a set or, with the row id of the containing entity, a contained collection.
+    func create(
+        _ entity: Entity, in set: String, parent: Int64? = nil, context: WriteContext
+    ) throws -> WrittenRow {
+        let (request, database) = (context.request, context.database)
         let plan = try writable(set, "InsertRestrictions", property: "Insertable", request: request)
         let sent = entity
         var entity = entity
@@ -85,7 +93,7 @@ public struct RowWriter: Sendable {
         // Before references set properties by name: what a body brought would seem not to be given then.
         let own = Self.given(entity)
         let principals = try resolveReferences(
-            in: &entity, of: plan, before: nil, request: request, database: database)
+            in: &entity, of: plan, before: nil, context: context)
         // A key that is null is one that was left out.
         let missing = entity.shape.key.map(\.path).filter { entity[$0]?.isNull ?? false }
         let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan)).subtracting(missing)
@@ -112,7 +120,7 @@ public struct RowWriter: Sendable {
         written.isForeseeable = isForeseeable(written.entity, given: sent, before: nil, resets: true, plan: plan)
         // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
         written.entity.related = principals
-        try createRelated(of: entity, written: &written, plan: plan, request: request, in: database)
+        try createRelated(of: entity, written: &written, plan: plan, in: context)
         return written
     }
 
@@ -138,7 +146,8 @@ public struct RowWriter: Sendable {
         database: Database
     ) throws -> WrittenRow {
         try write(
-            entity, key: key, in: set, parent: parent, .merging(levels: levels), request: request, database: database)
+            entity, at: RowAddress(set: set, key: key, parent: parent), .merging(levels: levels),
+            in: WriteContext(request: request, database: database))
     }
 
     /// Replaces an entity: properties that are not given get their default or null, except for the key and
@@ -150,7 +159,9 @@ public struct RowWriter: Sendable {
         _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
-        try write(entity, key: key, in: set, parent: parent, .replacing, request: request, database: database)
+        try write(
+            entity, at: RowAddress(set: set, key: key, parent: parent), .replacing,
+            in: WriteContext(request: request, database: database))
     }
 
     /// Deletes an entity.
@@ -159,6 +170,20 @@ public struct RowWriter: Sendable {
     public func delete(
         key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws {
+        try delete(
+            at: RowAddress(set: set, key: key, parent: parent),
+            in: WriteContext(request: request, database: database))
+    }
+
+    /// Changes the properties that an entity gives of the row at an address.
+    func update(_ entity: Entity, at address: RowAddress, in context: WriteContext) throws -> WrittenRow {
+        try write(entity, at: address, .merging(levels: .max), in: context)
+    }
+
+    /// Deletes the row at an address.
+    func delete(at address: RowAddress, in context: WriteContext) throws {
+        let (set, key, parent) = (address.set, address.key, address.parent)
+        let (request, database) = (context.request, context.database)
         let plan = try writable(set, "DeleteRestrictions", property: "Deletable", request: request)
         guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
             throw missing(set, key, request: request)
@@ -169,7 +194,7 @@ public struct RowWriter: Sendable {
         try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
         let hanging = try dependentRows(on: row, plan: plan, in: database)
-        let (condition, arguments) = try address(found, plan: plan)
+        let (condition, arguments) = try self.address(found, plan: plan)
         let table = plan.storage.table.sqlIdentifier
         try translating(plan, row: found.slots.map { $0 }, in: database) {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
@@ -180,15 +205,22 @@ public struct RowWriter: Sendable {
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request, parent: row.parent), in: database)
-        try settle(hanging, request: request, in: database)
+        try settle(hanging, in: context)
     }
 
     /// Reads one entity as changes see it; `nil` when it is not there.
     ///
     /// - Throws: ``ODataError`` when the set is not stored, ``StoredValueError`` when a stored value is bad.
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
-        let plan = try self.plan(set)
-        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else { return nil }
+        try read(at: RowAddress(set: set, key: key, parent: parent), in: database)
+    }
+
+    /// Reads the row at an address.
+    func read(at address: RowAddress, in database: Database) throws -> WrittenRow? {
+        let plan = try self.plan(address.set)
+        guard let found = try find(key: address.key, parent: address.parent, plan: plan, in: database) else {
+            return nil
+        }
         return try written(found, plan: plan, in: database)
     }
 
@@ -208,9 +240,10 @@ public struct RowWriter: Sendable {
     }
 
     private func write(
-        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64?, _ extent: Extent, request: ODataRequest,
-        database: Database
+        _ entity: Entity, at address: RowAddress, _ extent: Extent, in context: WriteContext
     ) throws -> WrittenRow {
+        let (set, key, parent) = (address.set, address.key, address.parent)
+        let (request, database) = (context.request, context.database)
         let replaces = extent == .replacing
         let plan = try writable(set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
@@ -224,7 +257,7 @@ public struct RowWriter: Sendable {
                 entity[path] = part.value
             }
             do {
-                return try create(entity, in: set, parent: parent, request: request, database: database)
+                return try create(entity, in: set, parent: parent, context: context)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
                 // A patch that says too little to make an entity was meant for one that is there.
                 throw missing(set, key, request: request)
@@ -248,7 +281,7 @@ public struct RowWriter: Sendable {
         var own = Self.given(patch).union(entity.dynamicProperties.keys)
         if replaces { own.formUnion(before.dynamicProperties.keys) }
         let principals = try resolveReferences(
-            in: &patch, of: plan, before: row, request: request, database: database)
+            in: &patch, of: plan, before: row, context: context)
         try checkKeys(of: patch, before: row)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try restrictions(of: set, plan)?.checkUpdate(given, patch, of: before)
@@ -274,7 +307,7 @@ public struct RowWriter: Sendable {
         written.isForeseeable = isForeseeable(
             written.entity, given: entity, before: Self.namesETag(request) ? before : nil, resets: replaces, plan: plan)
         written.entity.related = principals
-        try createRelated(of: patch, written: &written, plan: plan, request: request, in: database)
+        try createRelated(of: patch, written: &written, plan: plan, in: context)
         return written
     }
 
