@@ -176,10 +176,10 @@ struct StreamTable: Sendable {
 
     /// Removes what was changed here of a row's streams: what was downloaded is seen again, and what was not is loaded
     /// when it is asked for.
-    static func removeLocal(set: String, rowID: Int64, in database: Database) throws {
+    static func removeLocal(of row: RowReference, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND is_local = 1",
-            arguments: [set, rowID])
+            arguments: [row.set, row.rowID])
     }
 
     /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that
