@@ -26,20 +26,7 @@ struct ExpandParts {
     {
         guard let table = mapping.tables[entitySet] else { return }
         for item in url.options.expand {
-            guard item.form == .entities, item.options.levels == nil,
-                let navigation = item.navigation(of: table, mapping.model),
-                let storage = table.navigation[navigation.name]
-            else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query,
-                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
-            }
-            let options = item.options
-            let isPlain = options.top == nil && options.skip == nil && options.search == nil && options.apply.isEmpty
-            guard isPlain else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
-            }
+            let (navigation, storage) = try Self.keepable(item, of: table, mapping: mapping, query: query)
             if !whole.contains(navigation.name),
                 let split = Self.split(item, navigation, storage: storage, url: url, table: table, mapping: mapping)
             {
@@ -47,10 +34,32 @@ struct ExpandParts {
                 continue
             }
             if let target = mapping.tables[storage.target] {
-                try Self.checkWhole(options.expand, of: target, mapping: mapping, query: query)
+                try Self.checkWhole(item.options.expand, of: target, mapping: mapping, query: query)
             }
             wholes.append(navigation.name)
         }
+    }
+
+    /// Returns the navigation property of an item of `$expand`.
+    ///
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for an item that cannot be kept offline.
+    private static func keepable(
+        _ item: ExpandItem, of table: TableStorage, mapping: StorageMapping, query: String
+    ) throws -> (NavigationProperty, NavigationStorage) {
+        let options = item.options
+        guard item.form == .entities, options.levels == nil,
+            let navigation = item.navigation(of: table, mapping.model),
+            let storage = table.navigation[navigation.name]
+        else {
+            throw OfflineError.invalidDefiningQuery(
+                name: query,
+                reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
+        }
+        guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty else {
+            throw OfflineError.invalidDefiningQuery(
+                name: query, reason: "only $filter, $select and $expand are possible within $expand.")
+        }
+        return (navigation, storage)
     }
 
     /// Checks what is expanded in something that is read whole, at whatever depth.
@@ -58,20 +67,9 @@ struct ExpandParts {
         _ items: [ExpandItem], of table: TableStorage, mapping: StorageMapping, query: String
     ) throws {
         for item in items {
-            let options = item.options
-            guard item.form == .entities, options.levels == nil,
-                let storage = item.navigation(of: table, mapping.model).flatMap({ table.navigation[$0.name] })
-            else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query,
-                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
-            }
-            guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
-            }
+            let (_, storage) = try keepable(item, of: table, mapping: mapping, query: query)
             if let target = mapping.tables[storage.target] {
-                try checkWhole(options.expand, of: target, mapping: mapping, query: query)
+                try checkWhole(item.options.expand, of: target, mapping: mapping, query: query)
             }
         }
     }
