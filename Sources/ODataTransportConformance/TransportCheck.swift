@@ -85,6 +85,8 @@ public enum TransportAbility: Sendable, Hashable, CaseIterable {
     case timesOutWithinBody
     /// An answer of several fields of one name is given as several.
     case keepsRepeatedFields
+    /// Cookies of several fields go as one field over HTTP/1.1.
+    case joinsCookies
 }
 
 /// A transport that does not do what transports do.

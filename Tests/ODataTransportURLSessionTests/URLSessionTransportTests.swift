@@ -10,7 +10,7 @@ import Testing
     /// no moments.
     private static let abilities: Set<TransportAbility> = {
         var abilities: Set<TransportAbility> = [
-            .sockets, .streamsDownloads, .unpacks, .closesUnread, .noticesTruncation,
+            .joinsCookies, .sockets, .streamsDownloads, .unpacks, .closesUnread, .noticesTruncation,
         ]
         #if canImport(Darwin)
             abilities.formUnion([.streamsUploads, .holdsBack, .tellsMoments])

@@ -39,6 +39,7 @@ struct JSONReportTests {
             ["remove-query", clone, "cheap"],
             ["explain", clone],
             ["export", clone, "--to", site.path("backup")],
+            ["hand-over", clone, "ann"],
             ["repair", clone],
             ["gc", clone],
             ["verify", clone],

@@ -91,7 +91,8 @@ extension TransportCheck {
                 }
             }
         },
-        TransportCheck("cookies travel in one field, over HTTP/1.1 (RFC 6265, 5.4)") { subject in
+        TransportCheck("cookies travel in one field, over HTTP/1.1 (RFC 6265, 5.4)", needs: [.joinsCookies]) {
+            subject in
             try await subject.joined { request, _ in
                 let cookies = request.headerFields[values: .cookie]
                 return (HTTPResponse(status: .ok), ByteStream(Array(cookies.joined(separator: "|").utf8)))

@@ -14,7 +14,8 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
             Where bytes of the files are not as they were written ('outpost verify' names the places), what can be \
             read is saved into new files, the changes that wait first. The damaged files are kept beside them, and the \
-            next pull brings the rows that were lost.
+            next pull brings the rows that were lost. If it cannot be told whether the saved changes are the newest ones, \
+            they are held until 'outpost push --from-copy' sends them.
 
             EXAMPLE
               outpost repair shop

@@ -22,7 +22,11 @@ struct KeptSets {
         if kept.contains(set) { return true }
         var url = ODataURL(set: set)
         url.options.top = 1
-        guard case .page(let page) = try await provider.execute(ODataRequest(.read, url)).body else { return false }
-        return !page.entities.isEmpty
+        do {
+            guard case .page(let page) = try await provider.execute(ODataRequest(.read, url)).body else { return false }
+            return !page.entities.isEmpty
+        } catch let error as ODataError where error.isNotLoaded {
+            return false
+        }
     }
 }

@@ -66,8 +66,13 @@ struct CopiedStoreTests {
             try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
         }
 
-        func categories(_ name: String) async throws -> Int {
-            try await shop.count("SELECT COUNT(*) FROM Categories WHERE Name = '\(name)'")
+        /// A product, whose name is not unique at the service.
+        static func product(_ name: ODataValue) -> [String: ODataValue] {
+            ["Name": name, "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1]
+        }
+
+        func products(_ name: String) async throws -> Int {
+            try await shop.count("SELECT COUNT(*) FROM Products WHERE Name = '\(name)'")
         }
     }
 
@@ -99,7 +104,7 @@ struct CopiedStoreTests {
     func copied(way: Way) async throws {
         let scene = try await Scene(way)
         var store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Once"])
+        try await store.create("Products", Scene.product("Once"))
         try store.close()
         try scene.copy("a", to: "b")
         store = try await scene.open("a")
@@ -113,7 +118,7 @@ struct CopiedStoreTests {
         #expect(hold(of: refusal)?.reason == .otherFile)
         await #expect(throws: OfflineError.self) { try await copy.sync() }
         #expect(try await copy.status().pending.map(\.state) == [.pending])
-        #expect(try await scene.categories("Once") == 1)
+        #expect(try await scene.products("Once") == 1)
         // Reading, downloading and editing go on.
         try await copy.download()
         try await copy.update("Products(1)", ["Stock": 7])
@@ -125,7 +130,7 @@ struct CopiedStoreTests {
     func repeatedByCopy() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Once"])
+        try await store.create("Products", Scene.product("Once"))
         try store.close()
         try scene.copy("a", to: "b")
         let original = try await scene.open("a")
@@ -137,29 +142,29 @@ struct CopiedStoreTests {
         options.fromCopy = true
         let report = try await copy.upload(options: options)
         #expect(report.accepted.count == 1 && report.failed.isEmpty)
-        #expect(try await scene.categories("Once") == 1)
-        #expect(try await copy.rows("Categories?$filter=Name eq 'Once'").count == 1)
+        #expect(try await scene.products("Once") == 1)
+        #expect(try await copy.rows("Products?$filter=Name eq 'Once'").count == 1)
         // It is a store of its own from then on, and so is the first one.
         for store in [copy, original] {
-            try await store.create("Categories", ["Name": "Later"])
+            try await store.create("Products", Scene.product("Later"))
             #expect(try await store.queueHold() == nil)
             #expect(try await store.upload().accepted.count == 1)
             try store.close()
         }
-        #expect(try await scene.categories("Later") == 2)
+        #expect(try await scene.products("Later") == 2)
     }
 
     @Test("Nothing of a copy is held once the service has confirmed repeatable requests, and nothing acts twice")
     func confirmed() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "First"])
+        try await store.create("Products", Scene.product("First"))
         #expect(try await store.upload().accepted.count == 1)
         try await store.transaction { changes in
-            try changes.create("Categories", ["Name": "Once"])
+            try changes.create("Products", Scene.product("Once"))
             try changes.update("Products(1)", ["Stock": 5])
         }
-        try await store.create("Categories", ["Name": "Once more"])
+        try await store.create("Products", Scene.product("Once more"))
         try store.close()
         try scene.copy("a", to: "b")
         for name in ["a", "b"] {
@@ -168,22 +173,22 @@ struct CopiedStoreTests {
             let report = try await store.upload()
             #expect(report.failed.map(\.description) == [])
             #expect(report.accepted.count == 3)
-            try await store.create("Categories", ["Name": "Own"])
+            try await store.create("Products", Scene.product("Own"))
             #expect(try await store.upload().accepted.count == 1)
             try store.close()
         }
-        #expect(try await scene.categories("Once") == 1)
-        #expect(try await scene.categories("Once more") == 1)
-        #expect(try await scene.categories("Own") == 2)
+        #expect(try await scene.products("Once") == 1)
+        #expect(try await scene.products("Once more") == 1)
+        #expect(try await scene.products("Own") == 2)
     }
 
     @Test("A copy sends one change at most when something on the way takes the fields of repeatable requests out")
     func confirmationLost() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "First"])
+        try await store.create("Products", Scene.product("First"))
         #expect(try await store.upload().accepted.count == 1)
-        for number in 0..<3 { try await store.create("Categories", ["Name": .string("Change \(number)")]) }
+        for number in 0..<3 { try await store.create("Products", Scene.product(.string("Change \(number)"))) }
         try store.close()
         try scene.copy("a", to: "b")
         let original = try await scene.open("a")
@@ -195,14 +200,14 @@ struct CopiedStoreTests {
             at: scene.path("b"), protection: .unencrypted, options: options, connect: { _, _ in proxy })
         let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
         #expect(hold(of: refusal) == QueueHold(reason: .otherFile, count: 2))
-        #expect(try await scene.shop.count("SELECT COUNT(*) FROM Categories WHERE Name LIKE 'Change%'") <= 4)
+        #expect(try await scene.shop.count("SELECT COUNT(*) FROM Products WHERE Name LIKE 'Change%'") <= 4)
     }
 
     @Test("A store that was moved or renamed on its volume is not held")
     func moved() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Moved"])
+        try await store.create("Products", Scene.product("Moved"))
         try store.close()
         try FileManager.default.moveItem(atPath: scene.path("a"), toPath: scene.path("elsewhere"))
         let moved = try await scene.open("elsewhere")
@@ -216,7 +221,7 @@ struct CopiedStoreTests {
     func putBack(inPlace: Bool) async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Once"])
+        try await store.create("Products", Scene.product("Once"))
         try store.close()
         let file = URL(fileURLWithPath: scene.path("a/store.db"))
         let backup = try Data(contentsOf: file)
@@ -235,11 +240,11 @@ struct CopiedStoreTests {
         let restored = try await scene.open("a")
         let refusal = await #expect(throws: OfflineError.self) { try await restored.upload() }
         #expect(hold(of: refusal)?.reason == (inPlace ? .rolledBack : .otherFile))
-        #expect(try await scene.categories("Once") == 1)
+        #expect(try await scene.products("Once") == 1)
         // Whoever takes the change back has a store like any other.
         try await restored.undoAll()
         #expect(try await restored.queueHold() == nil)
-        try await restored.create("Categories", ["Name": "Later"])
+        try await restored.create("Products", Scene.product("Later"))
         try restored.close()
         let later = try await scene.open("a")
         #expect(try await later.queueHold() == nil, "it was a store of its own when the change was made")
@@ -251,7 +256,7 @@ struct CopiedStoreTests {
     func putBackTwice() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Twice"])
+        try await store.create("Products", Scene.product("Twice"))
         try store.close()
         let file = URL(fileURLWithPath: scene.path("a/store.db"))
         let backup = try Data(contentsOf: file)
@@ -259,7 +264,7 @@ struct CopiedStoreTests {
         for expected in [1, 2] {
             let store = try await scene.open("a")
             #expect(try await store.upload(options: options).accepted.count == 1)
-            #expect(try await scene.categories("Twice") == expected)
+            #expect(try await scene.products("Twice") == expected)
             try store.close()
             let handle = try FileHandle(forWritingTo: file)
             try handle.truncate(atOffset: 0)
@@ -269,14 +274,14 @@ struct CopiedStoreTests {
         }
         let third = try await scene.open("a")
         await #expect(throws: OfflineError.self) { try await third.upload() }
-        #expect(try await scene.categories("Twice") == 2)
+        #expect(try await scene.products("Twice") == 2)
     }
 
     @Test("A store of another device is held")
     func otherDevice() async throws {
         let scene = try await Scene(.stripped)
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Once"])
+        try await store.create("Products", Scene.product("Once"))
         try store.close()
         let other = try await scene.open("a", notes: scene.path("other-notes"))
         #expect(try await other.queueHold()?.reason == .unknown)
@@ -290,12 +295,12 @@ struct CopiedStoreTests {
         try scene.copy("a", to: "b")
         for name in ["b", "a"] {
             let store = try await scene.open(name)
-            try await store.create("Categories", ["Name": "Own"])
+            try await store.create("Products", Scene.product("Own"))
             #expect(try await store.queueHold() == nil)
             #expect(try await store.upload().accepted.count == 1)
             try store.close()
         }
-        #expect(try await scene.categories("Own") == 2)
+        #expect(try await scene.products("Own") == 2)
     }
 
     @Test("A process that ends between counting and noting an upload leaves a store that is not held")
@@ -305,16 +310,16 @@ struct CopiedStoreTests {
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: scene.notes).first)
         let note = URL(fileURLWithPath: scene.notes).appendingPathComponent(name)
         let before = try Data(contentsOf: note)
-        try await store.create("Categories", ["Name": "First"])
+        try await store.create("Products", Scene.product("First"))
         #expect(try await store.upload().accepted.count == 1)
         #expect(try Data(contentsOf: note) != before)
         try before.write(to: note)
-        try await store.create("Categories", ["Name": "Second"])
+        try await store.create("Products", Scene.product("Second"))
         #expect(try await store.upload().accepted.count == 1)
         try store.close()
         try FileManager.default.removeItem(at: note)
         let unknown = try await scene.open("a")
-        try await unknown.create("Categories", ["Name": "Third"])
+        try await unknown.create("Products", Scene.product("Third"))
         #expect(try await unknown.upload().accepted.count == 1, "its queue was empty")
     }
 
@@ -322,7 +327,7 @@ struct CopiedStoreTests {
     func identification() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
-        try await store.create("Categories", ["Name": "Named"])
+        try await store.create("Products", Scene.product("Named"))
         let id = try #require(try await store.status().pending.first?.requestID)
         #expect(try await store.status().pending.first?.firstSent == nil)
         await scene.shop.wire.cut { _, _ in nil }

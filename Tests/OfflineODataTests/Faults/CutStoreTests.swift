@@ -41,7 +41,13 @@ struct CutStoreTests {
             file: try Data(contentsOf: URL(fileURLWithPath: path)),
             queue: try await pages("name = 'outpost_queue'", path),
             settings: try await pages("name = 'outpost_setting'", path),
-            count: try await pages("1", path).max() ?? 0)
+            count: try await pageCount(path))
+    }
+
+    private func pageCount(_ path: String) async throws -> Int {
+        let database = try StoreDatabase.open(path: path, protection: protection)
+        defer { try? database.close() }
+        return try await database.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
     }
 
     private func pages(_ condition: String, _ path: String) async throws -> [Int] {

@@ -327,7 +327,15 @@ private struct SyncScenario {
             let store = try await open(at: directory)
             defer { try? store.close() }
             _ = try await store.status()
-            try await store.sync(options: Self.options)
+            do {
+                try await store.sync(options: Self.options)
+            } catch OfflineError.queueHeld(let hold) {
+                // Such a disk has put the store back to an earlier moment, which the store knows.
+                #expect(hold.reason == .rolledBack, what)
+                var options = Self.options
+                options.fromCopy = true
+                try await store.sync(options: options)
+            }
             for set in ["Customers", "Orders"] { _ = try await store.rows(set) }
         } catch {
             Issue.record("whole, and yet \(type(of: error)): \(error) \(what)")

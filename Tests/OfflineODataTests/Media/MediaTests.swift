@@ -467,7 +467,9 @@ struct RelationTests {
     @Test("without a foreign key are made and taken away, also of what was created here")
     func links() async throws {
         let studio = try await Studio()
-        let store = try await studio.clone()
+        let store = try await studio.clone([
+            try DefiningQuery("a", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags"),
+        ])
         try await store.create("Tags", ["Name": "new"])
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(-1)")))
@@ -488,7 +490,9 @@ struct RelationTests {
     @Test("are taken back, and one that is taken away before it was sent is not sent")
     func undone() async throws {
         let studio = try await Studio()
-        let store = try await studio.clone()
+        let store = try await studio.clone([
+            try DefiningQuery("a", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags"),
+        ])
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
         var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Tags/$ref"))

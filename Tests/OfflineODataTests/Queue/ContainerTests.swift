@@ -59,7 +59,7 @@ struct ContainerTests {
         #expect(try await store.removeQuery("summer") == 0)
         try await expectSent(store, studio)
         try await store.download()
-        #expect(try await store.rows("Albums").isEmpty)
+        #expect(try await store.lacks("Albums"))
     }
 
     @Test("stays when the store is built anew for a model that is not compatible")

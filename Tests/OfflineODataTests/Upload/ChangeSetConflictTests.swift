@@ -340,7 +340,9 @@ struct ChangeSetConflictTests {
     @Test("is given up with its relations where theirs wins, and with no others")
     func relations() async throws {
         let studio = try await Studio()
-        let store = try await studio.clone()
+        let store = try await studio.clone([
+            try DefiningQuery("a", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags"),
+        ])
         try await store.transaction { changes in
             try changes.update("Albums(1)", ["Name": "Mine"])
             try changes.perform(
