@@ -188,6 +188,8 @@ let package = Package(
         .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"]),
         // tests
         .target(name: "TestCorpus", path: "Tests/TestCorpus", swiftSettings: settings),
+        // The models that tests declare by hand.
+        .target(name: "TestModels", dependencies: ["ODataModel"], path: "Tests/TestModels", swiftSettings: settings),
         // Programs of this machine, such as curl, as clients that nobody here wrote.
         .target(name: "ForeignPrograms", path: "Tests/ForeignPrograms", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
@@ -197,8 +199,10 @@ let package = Package(
         .testTarget(
             name: "SupportabilityTests", dependencies: ["Supportability", "LogProbe", logging],
             swiftSettings: settings),
-        .testTarget(name: "ODataModelTests", dependencies: ["ODataModel", "TestCorpus"], swiftSettings: settings),
-        .testTarget(name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus"], swiftSettings: settings),
+        .testTarget(
+            name: "ODataModelTests", dependencies: ["ODataModel", "TestCorpus", "TestModels"], swiftSettings: settings),
+        .testTarget(
+            name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus", "TestModels"], swiftSettings: settings),
         .testTarget(
             name: "ODataGeneratorTests",
             dependencies: [
@@ -206,7 +210,9 @@ let package = Package(
                 "ODataServer", "ODataTransportNIO", "OfflineOData",
             ],
             exclude: ["Documents"], swiftSettings: settings),
-        .testTarget(name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus"], swiftSettings: settings),
+        .testTarget(
+            name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus", "TestModels"], swiftSettings: settings
+        ),
         .testTarget(name: "SafeFilesTests", dependencies: ["SafeFiles"], swiftSettings: settings),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
         // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
@@ -227,7 +233,8 @@ let package = Package(
             name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
             swiftSettings: settings),
         .testTarget(
-            name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", grdb], swiftSettings: settings),
+            name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", "TestModels", grdb],
+            swiftSettings: settings),
         // A process of its own for the tests of persistence: it is killed, and works beside others.
         .executableTarget(
             name: "CacheProbe", dependencies: ["ODataCache", "Secrets"], path: "Tests/CacheProbe",

@@ -150,8 +150,8 @@ extension EncryptedDatabase {
         if FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
             damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
         }
-        damages += logDamages(path + "-wal", log, index)
-        damages += journalDamages(path + "-journal", cipher, block.version)
+        damages += logDamages(path + "-wal", log, index: index)
+        damages += journalDamages(path + "-journal", cipher, version: block.version)
         return Verification(damages: damages, unfinishedTransaction: log?.unfinishedTransaction.map(Int64.init))
     }
 
@@ -169,7 +169,7 @@ extension EncryptedDatabase {
     }
 
     private static func logDamages(
-        _ path: String, _ reader: LogReader?, _ index: (salts: UInt64, frameCount: Int)?
+        _ path: String, _ reader: LogReader?, index: (salts: UInt64, frameCount: Int)?
     ) -> [Damage] {
         guard let reader else { return [] }
         guard reader.headerIsWhole else { return [Damage(path: path, offset: 0, expected: .logHeader)] }
@@ -183,7 +183,7 @@ extension EncryptedDatabase {
     }
 
     private static func journalDamages(
-        _ path: String, _ cipher: PageCipher, _ version: FormatVersion
+        _ path: String, _ cipher: PageCipher, version: FormatVersion
     ) -> [Damage] {
         guard let content = FileContent.bytes(of: path) else { return [] }
         let reader = JournalReader(content: content, cipher: cipher, version: version)

@@ -36,7 +36,7 @@ public struct Generator {
         }
         var files = service.map { GeneratedFile(path: "\($0.file).swift", text: text($0.declarations)) }
         if let count = configuration.files {
-            files += parts(types, count, translator.names.prefix)
+            files += parts(types, count, prefix: translator.names.prefix)
         } else {
             files += separate(types)
         }
@@ -103,7 +103,7 @@ public struct Generator {
     }
 
     /// A number of files with fixed names and about as much in each; some may hold nothing.
-    private func parts(_ units: [Translator.Unit], _ count: Int, _ prefix: String) -> [GeneratedFile] {
+    private func parts(_ units: [Translator.Unit], _ count: Int, prefix: String) -> [GeneratedFile] {
         let sizes = units.map { unit -> Int in
             var renderer = SwiftRenderer(access: configuration.access)
             renderer.render(unit.declarations)

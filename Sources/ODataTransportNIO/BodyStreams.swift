@@ -59,8 +59,8 @@ final class DownloadReader: @unchecked Sendable {
     ///   - unpacker: unpacks the body; `nil` for one that is not packed.
     ///   - limit: how far the body may unpack.
     init(
-        _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, _ unpacker: Unpacker?,
-        _ limit: UnpackingLimit, mapping: TransportErrorMapping
+        _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, unpacker: Unpacker?,
+        limit: UnpackingLimit, mapping: TransportErrorMapping
     ) {
         self.iterator = iterator
         self.length = length

@@ -110,7 +110,7 @@ public final class NIOTransport: HTTPTransport {
                 host: authority, reason: "it is not HTTP (status \(response.status.code))")
         }
         let packing = request.method == .head ? nil : head.packing
-        let stream = download(response, packing, limit, mapping: mapping, method: request.method)
+        let stream = download(response, packing, limit: limit, mapping: mapping, method: request.method)
         if packing != nil {
             options.report?(.unpacked(coding: head.headerFields[.contentEncoding] ?? ""))
             head.headerFields[.contentEncoding] = nil
@@ -169,7 +169,7 @@ public final class NIOTransport: HTTPTransport {
     }
 
     private func download(
-        _ response: HTTPClientResponse, _ packing: Unpacker.Packing?, _ limit: UnpackingLimit,
+        _ response: HTTPClientResponse, _ packing: Unpacker.Packing?, limit: UnpackingLimit,
         mapping: TransportErrorMapping, method: HTTPRequest.Method
     ) -> ByteStream {
         var length: Int64?
@@ -178,7 +178,7 @@ public final class NIOTransport: HTTPTransport {
         }
         let unpacker = packing.map { Unpacker($0) }
         let reader = DownloadReader(
-            response.body.makeAsyncIterator(), length: length, unpacker, limit, mapping: mapping)
+            response.body.makeAsyncIterator(), length: length, unpacker: unpacker, limit: limit, mapping: mapping)
         return ByteStream(length: packing == nil ? length : nil) { try await reader.next() }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataService
 import ODataStore
@@ -23,7 +24,7 @@ extension OfflineODataProvider {
         /// Whether deleting one entity of the error archive gives all archived changes up, as the older products do,
         /// and not that one with what depends on it.
         public var revertsErrorsTogether = false
-        /// Counts the bytes that go over the wire, for the event log; see ``TransferMeter``.
+        /// Counts the bytes that go over the wire, for the event log; see `TransferMeter`.
         public var meter: TransferMeter?
         /// Entity sets that only the store has: full reading and changing, never sent and never downloaded. Their types
         /// may not lead to the service's. Changing them is possible as long as every difference is compatible.

@@ -118,14 +118,14 @@ extension OfflineODataProvider {
             reached.failures? += 1
             let (text, known) = ("ended early: \(report.counts)", reached)
             // What is known must not get lost, also when the task was cancelled.
-            try? await Task { try await note("upload", text, known) }.value
+            try? await Task { try await note("upload", text, figures: known) }.value
             progressChannel.reportEarlyEnd(report)
             throw error
         }
         if report.accepted.contains(where: \.options.removesCreatedEntity) {
             progressChannel.step(.removingRemoveAfterUploadRequests)
         }
-        try await note("upload", report.counts, figures(report))
+        try await note("upload", report.counts, figures: figures(report))
         if origin.holdReason != nil { try await incarnation.settle() }
         return report
     }
@@ -166,7 +166,7 @@ extension OfflineODataProvider {
         do {
             outcome = try await downloader.download(queries)
         } catch {
-            try? await note("download", "ended early", figures(failures: 1))
+            try? await note("download", "ended early", figures: figures(failures: 1))
             throw error
         }
         var report = outcome.report
@@ -188,11 +188,12 @@ extension OfflineODataProvider {
         } catch {
             let known = figures(received: report.received, failures: refusals.count + 1)
             // What is known must not get lost, also when the task was cancelled.
-            try? await Task { try await note("download", "\(text); ended early while loading streams", known) }.value
+            try? await Task { try await note("download", "\(text); ended early while loading streams", figures: known) }
+                .value
             guard refusals.isEmpty else { throw OfflineError.queriesRefused(refusals, brought: report) }
             throw error
         }
-        try await note("download", text, figures(received: report.received, failures: refusals.count))
+        try await note("download", text, figures: figures(received: report.received, failures: refusals.count))
         guard refusals.isEmpty else { throw OfflineError.queriesRefused(refusals, brought: report) }
         return report
     }
@@ -225,9 +226,9 @@ extension OfflineODataProvider {
         return failed
     }
 
-    private func note(_ kind: String, _ text: String, _ figures: Events.Figures) async throws {
+    private func note(_ kind: String, _ text: String, figures: Events.Figures) async throws {
         let environment = options.environment
-        try await database.write { try Events.add(kind, text, environment, figures: figures, in: $0) }
+        try await database.write { try Events.add(kind, text, environment: environment, figures: figures, in: $0) }
     }
 
     func connection() throws -> any ODataProvider {

@@ -159,7 +159,7 @@ public final class OfflineODataProvider: ODataProvider {
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
         for (index, query) in wanted.enumerated() {
-            try DefiningQueryCheck.requireKeyOrAlone(query, sets[index], sets[..<index], model)
+            try DefiningQueryCheck.requireKeyOrAlone(query, sets[index], others: sets[..<index], model: model)
         }
         func requireNone() throws(OfflineError) {
             guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
@@ -201,7 +201,8 @@ public final class OfflineODataProvider: ODataProvider {
                 for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
-                try Events.add("created", "\(wanted.count) defining queries", options.environment, in: database)
+                try Events.add(
+                    "created", "\(wanted.count) defining queries", environment: options.environment, in: database)
                 return try LocalModel.number(in: database)
             }
             let provider = try OfflineODataProvider(
@@ -356,7 +357,7 @@ public final class OfflineODataProvider: ODataProvider {
         if request.method == .read {
             return try await annotating(try await answer(request, isPaged: isPaged))
         }
-        return try await answer(try markingDeepChange(request))
+        return answer(try markingDeepChange(request))
     }
 
     /// What is changed with an entity is sent with it.

@@ -210,7 +210,7 @@ package func read(_ file: Int32, path: String, limit: Int) throws(SafeFileError)
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
-        let count = chunk.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
+        let count = chunk.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, count: $0.count) }
         if count < 0 {
             if errno == EINTR { continue }
             throw SafeFileError(path: path, reason: .system(code: errno))
@@ -225,7 +225,7 @@ package func read(_ file: Int32, path: String, limit: Int) throws(SafeFileError)
 package func write(_ bytes: [UInt8], to file: Int32, path: String) throws(SafeFileError) {
     var rest = bytes[...]
     while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
+        let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, count: $0.count) }
         if count < 0 {
             if errno == EINTR { continue }
             throw SafeFileError(path: path, reason: .system(code: errno))
@@ -237,7 +237,7 @@ package func write(_ bytes: [UInt8], to file: Int32, path: String) throws(SafeFi
 // The functions of the same names above hide those of the system.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
-private func systemRead(_ file: Int32, _ target: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+private func systemRead(_ file: Int32, _ target: UnsafeMutableRawPointer?, count: Int) -> Int {
     #if canImport(Darwin)
         Darwin.read(file, target, count)
     #elseif canImport(Musl)
@@ -247,7 +247,7 @@ private func systemRead(_ file: Int32, _ target: UnsafeMutableRawPointer?, _ cou
     #endif
 }
 
-private func systemWrite(_ file: Int32, _ source: UnsafeRawPointer?, _ count: Int) -> Int {
+private func systemWrite(_ file: Int32, _ source: UnsafeRawPointer?, count: Int) -> Int {
     #if canImport(Darwin)
         Darwin.write(file, source, count)
     #elseif canImport(Musl)

@@ -50,7 +50,7 @@ public struct PasswordHash: Sendable {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
         self.parameters = parameters
         self.salt = salt
-        digest = try Self.digest(bytes, salt, parameters, length: 32)
+        digest = try Self.digest(bytes, salt, parameters: parameters, length: 32)
     }
 
     /// Reads a PHC string.
@@ -86,7 +86,7 @@ public struct PasswordHash: Sendable {
         var bytes = Self.bytes(of: password)
         defer { wipe(&bytes) }
         guard bytes.count <= Self.maximumPasswordLength else { return false }
-        let other = try Self.digest(bytes, salt, parameters, length: digest.count)
+        let other = try Self.digest(bytes, salt, parameters: parameters, length: digest.count)
         // Lengths are equal, and each byte is looked at whatever the others are.
         return zip(digest, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
@@ -96,7 +96,7 @@ public struct PasswordHash: Sendable {
     }
 
     private static func digest(
-        _ password: [UInt8], _ salt: [UInt8], _ parameters: ScryptParameters, length: Int
+        _ password: [UInt8], _ salt: [UInt8], parameters: ScryptParameters, length: Int
     ) throws(PasswordHashError) -> [UInt8] {
         do {
             return try KDF.Scrypt.deriveKey(

@@ -15,14 +15,15 @@ enum ProductOperations {
 
     private static func registerFunctions(in definition: inout ServiceDefinition) throws {
         try definition.function(
-            "GetTotalPrice", on: .entity(product), [.init("taxRate", .primitive(.double))], returns: .primitive(.double)
+            "GetTotalPrice", on: .entity(product), parameters: [.init("taxRate", .primitive(.double))],
+            returns: .primitive(.double)
         ) { call in
             let rate: Double = try call.argument("taxRate")
             return .value(.double(try price(of: call.boundEntity()) * (1 + rate)))
         }
         for parameters in [["discount"], ["discount", "tax"]] {
             try definition.function(
-                "CalculatePrice", on: .entity(product), parameters.map { .init($0, .primitive(.double)) },
+                "CalculatePrice", on: .entity(product), parameters: parameters.map { .init($0, .primitive(.double)) },
                 returns: .primitive(.double)
             ) { call in
                 let discount: Double = try call.argument("discount")
@@ -43,7 +44,8 @@ enum ProductOperations {
             return .query(others.url.urlEncoded())
         }
         try definition.function(
-            "GetInfo", on: .entity(product), [.init("format", .primitive(.string))], returns: .primitive(.string)
+            "GetInfo", on: .entity(product), parameters: [.init("format", .primitive(.string))],
+            returns: .primitive(.string)
         ) { call in
             let entity = try call.boundEntity()
             let format: String = try call.argument("format")
@@ -59,7 +61,7 @@ enum ProductOperations {
 
     private static func registerActions(in definition: inout ServiceDefinition) throws {
         try definition.action(
-            "ApplyDiscount", on: .entity(product), [.init("percentage", .primitive(.double))],
+            "ApplyDiscount", on: .entity(product), parameters: [.init("percentage", .primitive(.double))],
             returns: .entity(product), in: "Products"
         ) { call in
             let percentage = try Self.percentage(call)
@@ -68,14 +70,14 @@ enum ProductOperations {
                 try call.transaction.update(entity, ["Price": .double(price(of: entity) * (1 - percentage / 100))]))
         }
         try definition.action(
-            "CalculateDiscount", on: .entity(product), [.init("percentage", .primitive(.double))],
+            "CalculateDiscount", on: .entity(product), parameters: [.init("percentage", .primitive(.double))],
             returns: .primitive(.double)
         ) { call in
             let percentage = try Self.percentage(call)
             return .value(.double(try price(of: call.boundEntity()) * (1 - percentage / 100)))
         }
         try definition.action(
-            "IncreasePrice", on: .entity(product), [.init("amount", .primitive(.double))]
+            "IncreasePrice", on: .entity(product), parameters: [.init("amount", .primitive(.double))]
         ) { call in
             let amount: Double = try call.argument("amount")
             let entity = try call.boundEntity()

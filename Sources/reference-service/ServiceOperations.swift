@@ -21,7 +21,8 @@ enum ServiceOperations {
         for binding in [nil, OperationBinding.collection(product)] {
             for parameters in [[], [count], [count, category]] {
                 try definition.function(
-                    "GetTopProducts", on: binding, parameters, returns: .collection(.entity(product)), in: "Products"
+                    "GetTopProducts", on: binding, parameters: parameters, returns: .collection(.entity(product)),
+                    in: "Products"
                 ) { call in
                     let count: Int64 = try call.argument("count") ?? 10
                     guard count >= 0 else {
@@ -63,7 +64,7 @@ enum ServiceOperations {
 
     private static func registerPlainFunctions(in definition: inout ServiceDefinition) throws {
         try definition.function(
-            "FindProducts", [.init("name", .primitive(.string)), .init("maxPrice", .primitive(.double))],
+            "FindProducts", parameters: [.init("name", .primitive(.string)), .init("maxPrice", .primitive(.double))],
             returns: .collection(.entity(product)), in: "Products"
         ) { call in
             let name: String = try call.argument("name")
@@ -73,23 +74,30 @@ enum ServiceOperations {
                 .filter(.property("Price") <= .value(.double(limit)))
             return .query(found.url.urlEncoded())
         }
-        try definition.function("Calculate", [.init("value", .primitive(.int64))], returns: .primitive(.int64)) {
+        try definition.function(
+            "Calculate", parameters: [.init("value", .primitive(.int64))], returns: .primitive(.int64)
+        ) {
             call in
             let value: Int64 = try call.argument("value")
             return try sum(value, value)
         }
         try definition.function(
-            "Calculate", [.init("a", .primitive(.int64)), .init("b", .primitive(.int64))], returns: .primitive(.int64)
+            "Calculate", parameters: [.init("a", .primitive(.int64)), .init("b", .primitive(.int64))],
+            returns: .primitive(.int64)
         ) { call in
             let (first, second): (Int64, Int64) = try (call.argument("a"), call.argument("b"))
             return try sum(first, second)
         }
-        try definition.function("Convert", [.init("input", .primitive(.string))], returns: .primitive(.string)) {
+        try definition.function(
+            "Convert", parameters: [.init("input", .primitive(.string))], returns: .primitive(.string)
+        ) {
             call in
             let input: String = try call.argument("input")
             return .value(.string("String: \(input)"))
         }
-        try definition.function("Convert", [.init("number", .primitive(.int64))], returns: .primitive(.string)) {
+        try definition.function(
+            "Convert", parameters: [.init("number", .primitive(.int64))], returns: .primitive(.string)
+        ) {
             call in
             let number: Int64 = try call.argument("number")
             return .value(.string("Number: \(number)"))
@@ -123,7 +131,7 @@ enum ServiceOperations {
         }
         let percentage = OperationParameter("percentage", .primitive(.double))
         for parameters in [[percentage], [percentage, .init("minPrice", .primitive(.double))]] {
-            try definition.action("Process", parameters) { call in
+            try definition.action("Process", parameters: parameters) { call in
                 let percentage = try ProductOperations.percentage(call)
                 let lowest: Double = try call.argument("minPrice") ?? 0
                 for entity in try call.transaction.entities("Products") {

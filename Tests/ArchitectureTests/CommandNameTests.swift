@@ -23,4 +23,29 @@ struct CommandNameTests {
         }
         #expect(count > 40)
     }
+
+    @Test("stand in a file of their own that has their name")
+    func files() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+        let main = try String(contentsOf: folder.appendingPathComponent("Outpost.swift"), encoding: .utf8)
+        let list = try #require(main.firstMatch(of: /subcommands: \[([^\]]+)\]/)).1
+        let types = Set(list.matches(of: /(\w+)\.self/).map { String($0.1) })
+        #expect(types.count > 30)
+        var found: Set<String> = []
+        let commands = folder.appendingPathComponent("Commands")
+        for path in try FileManager.default.contentsOfDirectory(atPath: commands.path) where path.hasSuffix(".swift") {
+            let text = try String(contentsOf: commands.appendingPathComponent(path), encoding: .utf8)
+            let here = text.matches(of: /\nstruct (\w+): [\s\S]*?commandName: "([a-z-]+)"/).filter {
+                types.contains(String($0.1))
+            }
+            #expect(here.count == 1, "\(path) has \(here.count) commands")
+            for match in here {
+                found.insert(String(match.1))
+                let name = match.2.filter { $0 != "-" }
+                #expect(path.dropLast(6).lowercased() == name, "outpost \(match.2) is in \(path)")
+            }
+        }
+        #expect(found == types)
+    }
 }

@@ -61,14 +61,14 @@ struct V2OperationTests {
             let shape = try #require(call.transaction.model.shape(size))
             return .complex(Entity(shape: shape, ["Width": .integer(width)]))
         }
-        try definition.function("One", [width], returns: .primitive(.int32)) { call in
+        try definition.function("One", parameters: [width], returns: .primitive(.int32)) { call in
             .value(.integer(try call.argument("width")))
         }
-        try definition.function("Many", [width], returns: .collection(.primitive(.int32))) { call in
+        try definition.function("Many", parameters: [width], returns: .collection(.primitive(.int32))) { call in
             .value(.collection([.integer(try call.argument("width")), .integer(7)]))
         }
-        try definition.function("OneSize", [width], returns: .complex(size)) { .value(try complex($0)) }
-        try definition.function("ManySizes", [width], returns: .collection(.complex(size))) { call in
+        try definition.function("OneSize", parameters: [width], returns: .complex(size)) { .value(try complex($0)) }
+        try definition.function("ManySizes", parameters: [width], returns: .collection(.complex(size))) { call in
             .value(.collection([try complex(call)]))
         }
         try definition.function("OneItem", returns: .entity(item), in: "Items") { call in
@@ -78,13 +78,13 @@ struct V2OperationTests {
             .query("Items?$orderby=ID desc")
         }
         try definition.action("Nothing") { _ in .none }
-        try definition.action("Close", on: .entity(item), [.init("why", .primitive(.string))]) { call in
+        try definition.action("Close", on: .entity(item), parameters: [.init("why", .primitive(.string))]) { call in
             let why: String = try call.argument("why")
             try call.transaction.update(call.boundEntity(), ["Name": .string(why), "IsOpen": .boolean(false)])
             return .none
         }
         try definition.function(
-            "Scaled", on: .entity(item), [.init("by", .primitive(.int64))], returns: .primitive(.int64)
+            "Scaled", on: .entity(item), parameters: [.init("by", .primitive(.int64))], returns: .primitive(.int64)
         ) { call in
             guard case .integer(let id)? = try call.boundEntity()["ID"] else { return .none }
             return .value(.integer(id * (try call.argument("by"))))

@@ -1,5 +1,6 @@
 import ODataModel
 import TestCorpus
+import TestModels
 import Testing
 
 @testable import ODataFormat

@@ -1,4 +1,5 @@
 import ODataModel
+import TestModels
 import Testing
 
 @testable import ODataQuery

@@ -1,6 +1,7 @@
 import Foundation
 import ODataModel
 import TestCorpus
+import TestModels
 import Testing
 
 @testable import ODataQuery

@@ -71,7 +71,7 @@ import Testing
         let entities = try await data.entities("Rows")
         #expect(entities.count == 50_500)
         #expect(entities.last?["Text"] == "row 50499 ü")
-        #expect(transport.received > 1_000_000)
+        #expect(transport.meter.received > 1_000_000)
         let shape = try #require(rows.fixedModel.shape(ofSet: "Rows"))
         let created = try await data.create(Entity(shape: shape, ["ID": 7, "Text": "neu"]))
         #expect(created["Text"] == "neu")

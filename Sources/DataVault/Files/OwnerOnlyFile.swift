@@ -52,7 +52,7 @@ package final class OwnerOnlyFile: Sendable {
         var chunk = [UInt8](repeating: 0, count: 4096)
         defer { wipe(&chunk) }
         while bytes.count <= limit {
-            let count = systemRead(descriptor, &chunk, chunk.count)
+            let count = systemRead(descriptor, &chunk, count: chunk.count)
             if count < 0 {
                 if errno == EINTR { continue }
                 throw .system(operation: "reading", path: path, code: errno)
@@ -69,7 +69,7 @@ package final class OwnerOnlyFile: Sendable {
         var filled = 0
         while filled < wanted {
             let count = bytes.withUnsafeMutableBytes { buffer in
-                systemRead(descriptor, buffer.baseAddress.map { $0 + filled }, wanted - filled)
+                systemRead(descriptor, buffer.baseAddress.map { $0 + filled }, count: wanted - filled)
             }
             if count < 0 {
                 if errno == EINTR { continue }
@@ -86,7 +86,7 @@ package final class OwnerOnlyFile: Sendable {
     package func write(_ bytes: [UInt8]) throws(DataVaultError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, count: $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
                 throw .system(operation: "writing", path: path, code: errno)
@@ -126,10 +126,10 @@ package final class OwnerOnlyFile: Sendable {
     }
 }
 
-private func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+private func systemRead(_ descriptor: Int32, _ target: UnsafeMutableRawPointer?, count: Int) -> Int {
     read(descriptor, target, count)
 }
 
-private func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer?, _ count: Int) -> Int {
+private func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer?, count: Int) -> Int {
     write(descriptor, source, count)
 }

@@ -59,7 +59,9 @@
             var result: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &result)
             if status == errSecItemNotFound { return nil }
-            guard status == errSecSuccess, let data = result as? Data else { throw failure("reading", name, status) }
+            guard status == errSecSuccess, let data = result as? Data else {
+                throw failure("reading", name, status: status)
+            }
             return Secret(Array(data))
         }
 
@@ -69,7 +71,7 @@
             let change = [kSecValueData: Data(bytes)] as CFDictionary
             let status = SecItemUpdate(query(name) as CFDictionary, change)
             if status == errSecItemNotFound { return try add(secret, named: name) }
-            guard status == errSecSuccess else { throw failure("keeping", name, status) }
+            guard status == errSecSuccess else { throw failure("keeping", name, status: status) }
         }
 
         /// Keeps a secret under a name that is not in use; see ``SecretStore/add(_:named:)``.
@@ -83,19 +85,19 @@
                 guard
                     let control = SecAccessControlCreateWithFlags(
                         nil, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .biometryCurrentSet, nil)
-                else { throw failure("keeping", name, errSecParam) }
+                else { throw failure("keeping", name, status: errSecParam) }
                 item[kSecAttrAccessControl] = control
             }
             let status = SecItemAdd(item as CFDictionary, nil)
             if status == errSecDuplicateItem { throw .alreadyExists(name: name.text) }
-            guard status == errSecSuccess else { throw failure("keeping", name, status) }
+            guard status == errSecSuccess else { throw failure("keeping", name, status: status) }
         }
 
         /// Removes a secret; see ``SecretStore/remove(named:)``.
         public func remove(named name: SecretName) throws(DataVaultError) {
             let status = SecItemDelete(query(name) as CFDictionary)
             guard status == errSecSuccess || status == errSecItemNotFound else {
-                throw failure("removing", name, status)
+                throw failure("removing", name, status: status)
             }
         }
 
@@ -124,7 +126,7 @@
             return query
         }
 
-        private func failure(_ operation: String, _ name: SecretName, _ status: OSStatus) -> DataVaultError {
+        private func failure(_ operation: String, _ name: SecretName, status: OSStatus) -> DataVaultError {
             .system(operation: operation + " in the keychain", path: name.text, code: status)
         }
     }

@@ -88,7 +88,7 @@ extension Vault {
         guard credentials.password != nil else { throw .emptyPassword(name: name) }
         var content = try file.content(with: opened.dataKey, path: folder.path(of: name))
         defer { content.wipeValues() }
-        try replace(file, &content, credentials, folder.record(file, name))
+        try replace(file, &content, credentials: credentials, record: folder.record(file, name))
     }
 
     /// Changes the password of a vault, locked or not, and unlocks it: the way out when the password has
@@ -107,12 +107,12 @@ extension Vault {
         defer { withExtendedLifetime(lock) {} }
         var attempt = try attempt(current)
         defer { attempt.content.wipeValues() }
-        try replace(attempt.file, &attempt.content, new, attempt.record)
+        try replace(attempt.file, &attempt.content, credentials: new, record: attempt.record)
     }
 
     /// Writes the vault anew under other credentials. The rename of the file is the moment of the change.
     private func replace(
-        _ old: VaultFile, _ content: inout VaultContent, _ credentials: VaultCredentials, _ record: TriesRecord
+        _ old: VaultFile, _ content: inout VaultContent, credentials: VaultCredentials, record: TriesRecord
     ) throws(DataVaultError) {
         if let violations = content.policy?.violations(of: credentials), !violations.isEmpty {
             throw .incompatiblePassword(name: name, violations)
@@ -129,7 +129,7 @@ extension Vault {
             throw .keysMissing(name: name)
         }
         try folder.save(file, name)
-        open(file, dataKey, content)
+        open(file, dataKey, content: content)
         // From here on the file before is an older copy. A crash before this line only leaves that unsaid.
         record.epoch = header.epoch
         try folder.save(record, identity)

@@ -42,7 +42,7 @@ extension Vault {
     /// - Throws: ``DataVaultError``: `locked`, `noVault`, `illegalValueName`, `tooLong`, `full`, `damaged`,
     ///   `busy`, `cancelled`, and those of the file system.
     public func setString(_ text: String, named name: String) async throws(DataVaultError) {
-        try await set(Array(text.utf8), .string, name)
+        try await set(Array(text.utf8), .string, name: name)
     }
 
     /// Keeps bytes, in place of any value of that name.
@@ -52,7 +52,7 @@ extension Vault {
     ///   - name: 1 to ``DataVaultLimits/maximumValueNameByteCount`` bytes in UTF-8.
     /// - Throws: As ``setString(_:named:)``.
     public func setData(_ bytes: [UInt8], named name: String) async throws(DataVaultError) {
-        try await set(bytes, .binary, name)
+        try await set(bytes, .binary, name: name)
     }
 
     /// Keeps a value that an older product stored without a type, while an app moves to this one.
@@ -62,7 +62,7 @@ extension Vault {
     ///   - name: Its name.
     /// - Throws: As ``setString(_:named:)``.
     public func setUntyped(_ record: [UInt8], named name: String) async throws(DataVaultError) {
-        try await set(record, .unknown, name)
+        try await set(record, .unknown, name: name)
     }
 
     /// Removes a value.
@@ -121,7 +121,7 @@ extension Vault {
         return value
     }
 
-    private func set(_ bytes: [UInt8], _ type: VaultItem.ValueType, _ name: String) async throws(DataVaultError) {
+    private func set(_ bytes: [UInt8], _ type: VaultItem.ValueType, name: String) async throws(DataVaultError) {
         try Self.check(name, bytes.count)
         try await change { content throws(DataVaultError) in
             content.values[name] = VaultContent.Value(type: type, bytes: bytes)

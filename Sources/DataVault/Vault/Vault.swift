@@ -34,7 +34,7 @@ public actor Vault {
         /// When the vault locks itself, by the clock that never goes back.
         var deadline: Double?
 
-        init(_ file: VaultFile, _ dataKey: EncryptionKey, _ content: VaultContent) {
+        init(_ file: VaultFile, _ dataKey: EncryptionKey, content: VaultContent) {
             identity = file.header.identity
             epoch = file.header.epoch
             self.dataKey = dataKey
@@ -81,7 +81,7 @@ public actor Vault {
             self.lock()
             throw .incompatiblePassword(name: name, violations)
         }
-        open(attempt.file, attempt.dataKey, attempt.content)
+        open(attempt.file, attempt.dataKey, content: attempt.content)
     }
 
     /// Starts the lock time-out again, from now.
@@ -97,8 +97,8 @@ public actor Vault {
     // MARK: What unlocking and changing share
 
     /// Keeps the key of a vault that was opened, and starts its time-out.
-    func open(_ file: VaultFile, _ dataKey: EncryptionKey, _ content: VaultContent) {
-        var opened = Opened(file, dataKey, content)
+    func open(_ file: VaultFile, _ dataKey: EncryptionKey, content: VaultContent) {
+        var opened = Opened(file, dataKey, content: content)
         startTimeout(content.effectiveLockTimeout, &opened)
         self.opened = opened
     }

@@ -86,7 +86,7 @@ struct VaultFile {
     ) throws(DataVaultError) {
         self.header = header
         let dataKey = EncryptionKey.generate()
-        let key = try Self.wrappingKey(header, credentials, deviceKey)
+        let key = try Self.wrappingKey(header, credentials, deviceKey: deviceKey)
         do {
             envelope = try KeyEnvelope.seal(dataKey, with: .key(key), context: header.context)
         } catch {
@@ -144,7 +144,7 @@ struct VaultFile {
     ) throws(DataVaultError) -> EncryptionKey? {
         guard header.hasPassword == (credentials.password != nil), header.hasSalt == (credentials.salt != nil)
         else { return nil }
-        let key = try Self.wrappingKey(header, credentials, deviceKey)
+        let key = try Self.wrappingKey(header, credentials, deviceKey: deviceKey)
         return try? envelope.open(with: .key(key), context: header.context)
     }
 
@@ -182,7 +182,7 @@ struct VaultFile {
     }
 
     private static func wrappingKey(
-        _ header: Header, _ credentials: VaultCredentials, _ deviceKey: Secret<[UInt8]>
+        _ header: Header, _ credentials: VaultCredentials, deviceKey: Secret<[UInt8]>
     ) throws(DataVaultError) -> EncryptionKey {
         // Room for all of it from the start: growing would leave a copy behind.
         var material: [UInt8] = []

@@ -107,7 +107,7 @@ public struct VaultFolder: Sendable {
         record.latestTime = now
         try save(record, header.identity)
         try files.add(name + Self.suffix, in: directory, file.bytes)
-        return Vault(name: name, folder: self, opened: Vault.Opened(file, dataKey, content))
+        return Vault(name: name, folder: self, opened: Vault.Opened(file, dataKey, content: content))
     }
 
     /// Whether there is a vault of that name.

@@ -43,13 +43,13 @@ struct BaseFile {
     var deviceCharacteristics: Int32 { methods?.xDeviceCharacteristics?(pointer) ?? 0 }
 
     func shmMap(
-        _ region: Int32, _ size: Int32, _ extend: Int32,
-        _ target: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        _ region: Int32, _ size: Int32, extend: Int32,
+        target: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> Int32 {
         methods?.xShmMap?(pointer, region, size, extend, target) ?? SQLITE_IOERR
     }
 
-    func shmLock(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
+    func shmLock(_ offset: Int32, _ count: Int32, flags: Int32) -> Int32 {
         methods?.xShmLock?(pointer, offset, count, flags) ?? SQLITE_IOERR
     }
 

@@ -100,12 +100,12 @@ final class MainFile: SealedFile {
         }
     }
 
-    override func sharedLockWillChange(_ first: Int32, _ count: Int32, _ flags: Int32) {
+    override func sharedLockWillChange(_ first: Int32, _ count: Int32, flags: Int32) {
         guard first == Self.writeLock, flags & SQLITE_SHM_EXCLUSIVE != 0, flags & SQLITE_SHM_UNLOCK != 0 else { return }
         log?.writerWillEnd()
     }
 
-    override func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {
+    override func sharedLockDidChange(_ first: Int32, _ count: Int32, flags: Int32) {
         guard flags & SQLITE_SHM_EXCLUSIVE != 0, first >= 0, count > 0, first + count <= 32 else { return }
         let locks = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(count) - 1) << UInt64(first))
         if flags & SQLITE_SHM_LOCK != 0 { exclusiveLocks |= locks } else { exclusiveLocks &= ~locks }

@@ -23,8 +23,8 @@ class OpenFile {
     func lockDidChange(to level: Int32) -> Int32 { SQLITE_OK }
 
     /// Called before this connection takes or gives back locks of the log's index, and after it has done so.
-    func sharedLockWillChange(_ first: Int32, _ count: Int32, _ flags: Int32) {}
-    func sharedLockDidChange(_ first: Int32, _ count: Int32, _ flags: Int32) {}
+    func sharedLockWillChange(_ first: Int32, _ count: Int32, flags: Int32) {}
+    func sharedLockDidChange(_ first: Int32, _ count: Int32, flags: Int32) {}
 
     /// Called when SQLite got a region of the log's index in shared memory, or has given all of them back.
     func didMap(_ region: Int32, to address: UnsafeMutableRawPointer?) {}

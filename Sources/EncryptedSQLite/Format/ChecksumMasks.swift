@@ -29,13 +29,13 @@ final class ChecksumMasks {
     }
 
     /// The mask of the checksum in the header of the log (kind 4).
-    func logHeader(salts: UInt64) -> UInt64 { mask(4, 0, salts, 0) }
+    func logHeader(salts: UInt64) -> UInt64 { mask(4, 0, third: salts, fourth: 0) }
 
     /// The mask of the checksum in the header of a frame (kind 2).
     ///
     /// - Parameter fields: The first 8 bytes of the header: page number, then size after commit.
     func frame(at offset: Int64, fields: UInt64, salts: UInt64, nonce: Nonce) -> UInt64 {
-        mask(PageKind.log.rawValue, offset, salts, fields, nonce)
+        mask(PageKind.log.rawValue, offset, third: salts, fourth: fields, nonce: nonce)
     }
 
     /// The mask of the checksum behind a page of a rollback journal (kind 3).
@@ -45,16 +45,18 @@ final class ChecksumMasks {
         let kind = PageKind.journal.rawValue
         let value =
             version == .one
-            ? mask(kind, offset, nonce.first, UInt64(nonce.last) << 32)
-            : mask(kind, offset, segment, UInt64(page) << 32, nonce)
+            ? mask(kind, offset, third: nonce.first, fourth: UInt64(nonce.last) << 32)
+            : mask(kind, offset, third: segment, fourth: UInt64(page) << 32, nonce: nonce)
         return UInt32(truncatingIfNeeded: value >> 32)
     }
 
     /// The code that vouches for the header of a rollback journal (kind 5).
-    func journalHeader(at offset: Int64, fields: (UInt64, UInt64)) -> UInt64 { mask(5, offset, fields.0, fields.1) }
+    func journalHeader(at offset: Int64, fields: (UInt64, UInt64)) -> UInt64 {
+        mask(5, offset, third: fields.0, fourth: fields.1)
+    }
 
     private func mask(
-        _ kind: UInt8, _ offset: Int64, _ third: UInt64, _ fourth: UInt64, _ nonce: Nonce = Nonce()
+        _ kind: UInt8, _ offset: Int64, third: UInt64, fourth: UInt64, nonce: Nonce = Nonce()
     ) -> UInt64 {
         let words = (
             (UInt64(kind) << 56).bigEndian, UInt64(bitPattern: offset).bigEndian, third.bigEndian, fourth.bigEndian,

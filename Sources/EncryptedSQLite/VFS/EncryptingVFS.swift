@@ -42,7 +42,7 @@ enum EncryptingVFS {
         vfs.pointee.zName = UnsafePointer(strdup(name))
         vfs.pointee.szOsFile = Int32(FileHandle.size) + base.pointee.szOsFile
         vfs.pointee.xOpen = { _, path, file, flags, outFlags in
-            EncryptingVFS.open(path, file, flags, outFlags)
+            EncryptingVFS.open(path, file, flags: flags, outFlags: outFlags)
         }
         vfs.pointee.xDelete = { _, path, syncsFolder in
             guard let base = EncryptingVFS.base else { return SQLITE_IOERR }
@@ -56,8 +56,8 @@ enum EncryptingVFS {
         SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
     private static func open(
-        _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
-        _ outFlags: UnsafeMutablePointer<Int32>?
+        _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, flags: Int32,
+        outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         guard let file, let base else { return SQLITE_CANTOPEN }
         // Without methods, SQLite does not close a file whose opening failed.
@@ -72,7 +72,9 @@ enum EncryptingVFS {
         if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
             return base.pointee.xOpen?(base, path, file, flags, outFlags) ?? SQLITE_CANTOPEN
         }
-        if flags & SQLITE_OPEN_MAIN_DB != 0 { return openMain(base, path, file, flags, outFlags) }
+        if flags & SQLITE_OPEN_MAIN_DB != 0 {
+            return openMain(base, path, file: file, flags: flags, outFlags: outFlags)
+        }
         guard flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0,
             // The key of the open database, and not the registry's: a database that was locked meanwhile
             // goes on working for the connections it has.
@@ -101,7 +103,7 @@ enum EncryptingVFS {
 
     private static func openMain(
         _ base: UnsafeMutablePointer<sqlite3_vfs>, _ path: UnsafePointer<CChar>?,
-        _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+        file: UnsafeMutablePointer<sqlite3_file>, flags: Int32, outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         guard let path else { return SQLITE_CANTOPEN }
         let name = String(cString: path)

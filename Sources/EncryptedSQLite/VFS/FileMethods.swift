@@ -77,7 +77,7 @@ enum FileMethods {
         }
         methods.xShmMap = { file, region, size, extend, target in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
-            let code = object.base?.shmMap(region, size, extend, target) ?? SQLITE_IOERR
+            let code = object.base?.shmMap(region, size, extend: extend, target: target) ?? SQLITE_IOERR
             // An index that cannot be written is mapped all the same.
             if code == SQLITE_OK || code == SQLITE_READONLY, size == LogIndex.regionSize {
                 object.didMap(region, to: target?.pointee)
@@ -88,9 +88,9 @@ enum FileMethods {
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
             let code = object.locksWillChange()
             guard code == SQLITE_OK || flags & SQLITE_SHM_UNLOCK != 0 else { return code }
-            object.sharedLockWillChange(offset, count, flags)
-            let changed = object.base?.shmLock(offset, count, flags) ?? SQLITE_IOERR
-            if changed == SQLITE_OK { object.sharedLockDidChange(offset, count, flags) }
+            object.sharedLockWillChange(offset, count, flags: flags)
+            let changed = object.base?.shmLock(offset, count, flags: flags) ?? SQLITE_IOERR
+            if changed == SQLITE_OK { object.sharedLockDidChange(offset, count, flags: flags) }
             return code == SQLITE_OK ? changed : code
         }
         methods.xShmBarrier = { file in FileHandle.object(of: file)?.base?.shmBarrier() }

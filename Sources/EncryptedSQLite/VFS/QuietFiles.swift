@@ -85,8 +85,8 @@ enum QuietFiles {
         }
         methods.xWrite = { _, _, _, _ in SQLITE_FULL }
         methods.xTruncate = { _, _ in SQLITE_FULL }
-        methods.xShmMap = { QuietFiles.map($0, $1, $2, $3, $4) }
-        methods.xShmLock = { QuietFiles.changeLock($0, $1, $2, $3) }
+        methods.xShmMap = { QuietFiles.map($0, $1, size: $2, extend: $3, target: $4) }
+        methods.xShmLock = { QuietFiles.changeLock($0, $1, count: $2, flags: $3) }
         // Taking the mutex orders what was read and written before and after.
         methods.xShmBarrier = { _ in QuietFiles.withState { _ in } }
         methods.xShmUnmap = { file, _ in QuietFiles.unmap(file) }
@@ -97,8 +97,8 @@ enum QuietFiles {
     }
 
     private static func map(
-        _ file: UnsafeMutablePointer<sqlite3_file>?, _ region: Int32, _ size: Int32, _ extend: Int32,
-        _ target: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ region: Int32, size: Int32, extend: Int32,
+        target: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> Int32 {
         withState { state in
             target?.pointee = nil
@@ -117,7 +117,7 @@ enum QuietFiles {
     }
 
     private static func changeLock(
-        _ file: UnsafeMutablePointer<sqlite3_file>?, _ first: Int32, _ count: Int32, _ flags: Int32
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ first: Int32, count: Int32, flags: Int32
     ) -> Int32 {
         withState { state in
             let key = UInt(bitPattern: file)

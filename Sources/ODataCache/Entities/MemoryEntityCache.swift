@@ -1,5 +1,6 @@
 import Foundation
 public import ODataModel
+import ODataService
 
 /// A cache of entities in memory with a size, shared by whoever has a reference to it.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ODataService
 
 /// A metadata document as a service gave it, with what says whether it is still so.
 public struct CachedMetadata: Hashable, Sendable, Codable {
@@ -37,7 +38,7 @@ public protocol MetadataCache: Sendable {
 public actor MemoryMetadataCache: MetadataCache {
     /// The most services; the one that was not used for longest goes first.
     public static let capacity = 100
-    private var documents = LeastRecentlyUsed<ExactText, CachedMetadata>()
+    private var documents = LeastRecentlyUsed<ExactText, CachedMetadata>(capacity: MemoryMetadataCache.capacity)
 
     /// Makes a cache.
     public init() {}
@@ -50,8 +51,7 @@ public actor MemoryMetadataCache: MetadataCache {
         let key = ExactText(serviceRoot)
         documents.remove(key)
         guard let metadata else { return }
-        documents.set(metadata, cost: metadata.bytes.count, for: key)
-        while documents.count > Self.capacity, let oldest = documents.oldest() { documents.remove(oldest) }
+        documents.set(metadata, for: key)
     }
 }
 

@@ -80,7 +80,7 @@ final class ItemWriter {
     }
 
     private func put(_ chunk: [UInt8], isLast: Bool) throws(PersistenceError) {
-        let context = Self.context(prefix, index, isLast)
+        let context = Self.context(prefix, index, isLast: isLast)
         let stored: [UInt8]
         do {
             stored = try cipher?.seal(chunk, context: context) ?? (chunk + Self.checksum(chunk, context))
@@ -96,7 +96,7 @@ final class ItemWriter {
         index += 1
     }
 
-    static func context(_ prefix: [UInt8], _ index: UInt64, _ isLast: Bool) -> [UInt8] {
+    static func context(_ prefix: [UInt8], _ index: UInt64, isLast: Bool) -> [UInt8] {
         prefix + (0..<8).map { UInt8(truncatingIfNeeded: index >> (56 - $0 * 8)) } + [isLast ? 1 : 0]
     }
 
@@ -143,7 +143,7 @@ final class ItemReader {
         self.prefix = prefix
         isSealed = prefix[5] == 1
         self.cipher = prefix[5] == 1 ? cipher : nil
-        let (chunk, isLast) = try Self.chunk(file, prefix, 0, self.cipher, name)
+        let (chunk, isLast) = try Self.chunk(file, prefix, index: 0, cipher: self.cipher, name: name)
         guard !isLast, let header = try? JSONDecoder().decode(ItemHeader.self, from: Data(chunk)) else {
             throw .damaged(name: name)
         }
@@ -154,7 +154,7 @@ final class ItemReader {
     /// The next bytes; `nil` at the end.
     func next() throws(PersistenceError) -> [UInt8]? {
         guard !hasEnded else { return nil }
-        let (chunk, isLast) = try Self.chunk(file, prefix, index, cipher, name)
+        let (chunk, isLast) = try Self.chunk(file, prefix, index: index, cipher: cipher, name: name)
         index += 1
         hasEnded = isLast
         return chunk.isEmpty ? nil : chunk
@@ -171,7 +171,7 @@ final class ItemReader {
     }
 
     private static func chunk(
-        _ file: OwnerOnlyFile, _ prefix: [UInt8], _ index: UInt64, _ cipher: RecordCipher?, _ name: String
+        _ file: OwnerOnlyFile, _ prefix: [UInt8], index: UInt64, cipher: RecordCipher?, name: String
     ) throws(PersistenceError) -> (bytes: [UInt8], isLast: Bool) {
         let overhead = cipher == nil ? ItemWriter.checksumByteCount : RecordCipher.overhead
         let stored: [UInt8]
@@ -193,7 +193,7 @@ final class ItemReader {
             if case .damaged = error { throw .damaged(name: name) }
             throw PersistenceError(error)
         }
-        let context = ItemWriter.context(prefix, index, isLast)
+        let context = ItemWriter.context(prefix, index, isLast: isLast)
         if let cipher {
             guard let plain = try? cipher.open(stored, context: context) else { throw .damaged(name: name) }
             return (plain, isLast)

@@ -15,7 +15,7 @@ extension PersistentStore {
     }
 
     /// What an item's file is called, which tells nothing of its name where it is encrypted.
-    static func fileName(_ header: ItemHeader, _ policy: StoragePolicy, _ store: OpenedStore) -> String {
+    static func fileName(_ header: ItemHeader, _ policy: StoragePolicy, store: OpenedStore) -> String {
         let text = header.space + ":" + header.name
         if policy.isEncrypted, let names = store.names { return names.pseudonym(of: text) + suffix }
         return "p"
@@ -24,9 +24,9 @@ extension PersistentStore {
 
     /// The names that an item's file may have: two while the store is being converted, the new one first.
     private func candidates(_ header: ItemHeader, _ store: OpenedStore) -> [String] {
-        let new = Self.fileName(header, store.writingPolicy, store)
+        let new = Self.fileName(header, store.writingPolicy, store: store)
         guard store.marker.target != nil else { return [new] }
-        return [new, Self.fileName(header, store.marker.policy, store)]
+        return [new, Self.fileName(header, store.marker.policy, store: store)]
     }
 
     private func check(_ name: String) throws(PersistenceError) {
@@ -111,9 +111,9 @@ extension PersistentStore {
                 {
                     // The store was converted or has another key by now: what was written is written anew. A mere
                     // change of key comes here too, which costs a copy and spares a special case.
-                    try rewrite(draft, header, now)
+                    try rewrite(draft, header, now: now)
                 } else {
-                    try rename(draft, header, now)
+                    try rename(draft, header, store: now)
                 }
             }
         } catch {
@@ -122,13 +122,13 @@ extension PersistentStore {
         }
     }
 
-    private func rewrite(_ old: Draft, _ header: ItemHeader, _ now: OpenedStore) throws(PersistenceError) {
+    private func rewrite(_ old: Draft, _ header: ItemHeader, now: OpenedStore) throws(PersistenceError) {
         guard let reader = try ItemReader(old.path, name: header.name, cipher: old.opened.cipher) else { return }
         let new = try draft(header, now)
         do throws(PersistenceError) {
             while let chunk = try reader.next() { try new.writer.write(chunk) }
             try new.writer.finish()
-            try rename(new, header, now)
+            try rename(new, header, store: now)
         } catch {
             discard(new)
             throw error
@@ -136,7 +136,7 @@ extension PersistentStore {
         discard(old)
     }
 
-    func rename(_ draft: Draft, _ header: ItemHeader, _ store: OpenedStore) throws(PersistenceError) {
+    func rename(_ draft: Draft, _ header: ItemHeader, store: OpenedStore) throws(PersistenceError) {
         let names = candidates(header, store)
         do throws(DataVaultError) {
             try files.rename(draft.path, to: folder + "/" + names[0])
@@ -214,7 +214,7 @@ extension PersistentStore {
         let header = ItemHeader(kind: .value, name: name)
         let draft = try draft(header, encoded(value, for: name))
         do throws(PersistenceError) {
-            try rename(draft, header, draft.opened)
+            try rename(draft, header, store: draft.opened)
         } catch {
             discard(draft)
             throw error

@@ -371,12 +371,12 @@ extension PersistentStore {
         do throws(PersistenceError) {
             while let chunk = try reader.next() { try draft.writer.write(chunk) }
             try draft.writer.finish()
-            try rename(draft, reader.header, opened)
+            try rename(draft, reader.header, store: opened)
         } catch {
             discard(draft)
             throw error
         }
-        let new = Self.fileName(reader.header, opened.writingPolicy, opened)
+        let new = Self.fileName(reader.header, opened.writingPolicy, store: opened)
         if new != file { try unlink(file) }
     }
 

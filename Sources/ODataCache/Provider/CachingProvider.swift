@@ -74,14 +74,14 @@ public struct CachingProvider: ProviderWrapper {
         let subject = CachedSubject(request, model)
         if request.method == .read {
             switch subject {
-            case .entity(let set, let key): return try await entity(request, set, key)
+            case .entity(let set, let key): return try await entity(request, set, key: key)
             case .page(let set):
                 let address = PageIndex.Address.page(set, request.pageName)
                 let start = request.isWholeSet ? address : nil
-                return try await page(request, PageIndex.Continuation(address: address, start: start), model)
+                return try await page(request, PageIndex.Continuation(address: address, start: start), model: model)
             case .link(let link):
                 guard let continuation = await pages.continuation(of: link) else { return try await other(request) }
-                return try await page(request, continuation, model)
+                return try await page(request, continuation, model: model)
             case .other: return try await other(request)
             }
         }
@@ -91,7 +91,7 @@ public struct CachingProvider: ProviderWrapper {
 
     // MARK: Reading
 
-    private func entity(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> ODataResponse {
+    private func entity(_ request: ODataRequest, _ set: String, key: EntityKey) async throws -> ODataResponse {
         let entry = await cache.entry(key, in: set)
         // What the app shows and the service has not accepted is no answer of the service's.
         let known = entry.flatMap { $0.state == .server ? $0.entity : nil }.flatMap { $0.isWhole ? $0 : nil }
@@ -122,24 +122,26 @@ public struct CachingProvider: ProviderWrapper {
     }
 
     private func page(
-        _ request: ODataRequest, _ place: PageIndex.Continuation, _ model: EntityDataModel
+        _ request: ODataRequest, _ place: PageIndex.Continuation, model: EntityDataModel
     ) async throws -> ODataResponse {
-        if await answersAlone(place.address), let page = await cachedPage(request, place.address, model) {
+        if await answersAlone(place.address), let page = await cachedPage(request, place.address, model: model) {
             return page
         }
         guard policy != .onlyCached else { throw Self.notCached(request) }
         do {
             let response = try await base.execute(request)
-            if case .page(let page) = response.body { try await keep(page, place, model) }
+            if case .page(let page) = response.body { try await keep(page, place, model: model) }
             return response
         } catch {
-            if mayAnswerInstead(of: error), let page = await cachedPage(request, place.address, model) { return page }
+            if mayAnswerInstead(of: error), let page = await cachedPage(request, place.address, model: model) {
+                return page
+            }
             throw error
         }
     }
 
     /// Keeps a page, and the whole set if this was the last one of it.
-    private func keep(_ page: EntityPage, _ place: PageIndex.Continuation, _ model: EntityDataModel) async throws {
+    private func keep(_ page: EntityPage, _ place: PageIndex.Continuation, model: EntityDataModel) async throws {
         let (address, set) = (place.address, place.address.set)
         try await keep(page.entities, in: set)
         let keys = page.entities.compactMap(\.key)
@@ -175,7 +177,7 @@ public struct CachingProvider: ProviderWrapper {
 
     /// The page as it was read, or computed from the whole set if all of it was read.
     private func cachedPage(
-        _ request: ODataRequest, _ address: PageIndex.Address, _ model: EntityDataModel
+        _ request: ODataRequest, _ address: PageIndex.Address, model: EntityDataModel
     ) async -> ODataResponse? {
         let set = address.set
         if let kept = await knownPage(address, model), let entities = await entities(kept.keys, of: set) {
@@ -252,7 +254,7 @@ public struct CachingProvider: ProviderWrapper {
             }
             return response
         }
-        let shown = try await show(request, set, key)
+        let shown = try await show(request, set, key: key)
         do {
             let response = try await base.execute(request)
             await forgetPages(of: set)
@@ -275,7 +277,7 @@ public struct CachingProvider: ProviderWrapper {
                 // Somebody else changed or deleted it: what the cache has is no longer so.
                 await cache.remove([key], from: set)
             } else {
-                await takeBack(shown, set, key)
+                await takeBack(shown, set, key: key)
             }
             throw error
         }
@@ -290,7 +292,7 @@ public struct CachingProvider: ProviderWrapper {
     }
 
     /// Shows a change before the service has it.
-    private func show(_ request: ODataRequest, _ set: String, _ key: EntityKey) async throws -> Shown {
+    private func show(_ request: ODataRequest, _ set: String, key: EntityKey) async throws -> Shown {
         guard showsChangesAtOnce, let cache = cache as? MemoryEntityCache else { return .nothing }
         if request.method == .delete {
             return await cache.withdraw(key, from: set).map { .deletion($0) } ?? .nothing
@@ -304,7 +306,7 @@ public struct CachingProvider: ProviderWrapper {
     }
 
     /// Shows what the service had said before a change that it has refused.
-    private func takeBack(_ shown: Shown, _ set: String, _ key: EntityKey) async {
+    private func takeBack(_ shown: Shown, _ set: String, key: EntityKey) async {
         guard let cache = cache as? MemoryEntityCache else { return }
         switch shown {
         case .nothing: break

@@ -48,7 +48,7 @@ actor PageIndex {
     func note(_ address: Address) -> [Address] { note(address, at: now()) }
 
     private func note(_ address: Address, at time: ContinuousClock.Instant?) -> [Address] {
-        times.set(time, cost: 1, for: address)
+        times.set(time, for: address)
         var gone: [Address] = []
         while times.count > Self.capacity, let oldest = times.oldest() {
             remove(oldest)

@@ -28,12 +28,12 @@ enum HTTPTime {
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
-        let days = Self.days(year, month + 1, day)
+        let days = Self.days(year, month + 1, day: day)
         return Date(timeIntervalSince1970: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
     }
 
     /// The days since 1970 of a date in the Gregorian calendar.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func days(_ year: Int, _ month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400

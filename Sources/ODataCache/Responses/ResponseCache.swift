@@ -93,10 +93,10 @@ public struct ResponseCache: Sendable {
             guard !Self.safeMethods.contains(request.method) else { return try await send(request, body) }
             do {
                 let answer = try await send(request, body)
-                if !(400..<500).contains(answer.0.status.code) { await invalidate(url, owner, answer.0) }
+                if !(400..<500).contains(answer.0.status.code) { await invalidate(url, owner, response: answer.0) }
                 return answer
             } catch {
-                await invalidate(url, owner, nil)
+                await invalidate(url, owner, response: nil)
                 throw error
             }
         }
@@ -109,7 +109,7 @@ public struct ResponseCache: Sendable {
         let candidate = kept.filter { $0.fits(request) }.max { $0.responseTime < $1.responseTime }
         if let candidate, candidate.isFresh(for: asked, now()) { return answer(candidate, "hit") }
         if asked.has("only-if-cached") { return (HTTPResponse(status: .gatewayTimeout), ByteStream([])) }
-        return try await fetch(request, key, candidate, asked, send)
+        return try await fetch(request, key, candidate: candidate, asked: asked, send: send)
     }
 
     /// Forgets everything.
@@ -118,7 +118,7 @@ public struct ResponseCache: Sendable {
     // MARK: Asking
 
     private func fetch(
-        _ request: HTTPRequest, _ key: String, _ candidate: StoredResponse?, _ asked: CacheControl, _ send: Send
+        _ request: HTTPRequest, _ key: String, candidate: StoredResponse?, asked: CacheControl, send: Send
     ) async throws -> (HTTPResponse, ByteStream) {
         var conditional = request
         if let candidate, candidate.hasValidator {
@@ -226,7 +226,7 @@ public struct ResponseCache: Sendable {
     /// Forgets what a change may have altered.
     ///
     /// - Parameter response: The answer; `nil` where it was lost.
-    private func invalidate(_ url: String, _ owner: String, _ response: HTTPResponse?) async {
+    private func invalidate(_ url: String, _ owner: String, response: HTTPResponse?) async {
         changes.add()
         guard let root = configuration.serviceRoot, url.hasPrefix(root) else {
             await store.setResponses([], for: owner + url)

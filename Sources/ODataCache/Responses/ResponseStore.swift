@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ODataService
 
 /// Where an HTTP cache keeps responses: in memory, between runs, or where an app wants them.
 public protocol ResponseStore: Sendable {

@@ -35,12 +35,12 @@ public struct RegularExpressionSearch: EntitySearch {
         let limit = timeLimit
         let deadline = ContinuousClock().now + limit
         return SearchMatcher { fields in
-            try fields.contains { field in try Self.isFound(expression, in: field, deadline, limit) }
+            try fields.contains { field in try Self.isFound(expression, in: field, deadline: deadline, limit: limit) }
         }
     }
 
     private static func isFound(
-        _ expression: NSRegularExpression, in field: String, _ deadline: ContinuousClock.Instant, _ limit: Duration
+        _ expression: NSRegularExpression, in field: String, deadline: ContinuousClock.Instant, limit: Duration
     ) throws(SearchError) -> Bool {
         guard ContinuousClock().now < deadline else { throw .timedOut(limit: limit) }
         var isFound = false

@@ -1,4 +1,5 @@
 import ODataHTTP
+import ODataModel
 import ODataQuery
 import ODataService
 
@@ -13,7 +14,7 @@ struct BatchSubstitute: Sendable {
     ///
     /// - Throws: ``CapabilityError``.
     static func requireIndependence(_ items: [BatchItem]) throws(CapabilityError) {
-        let term = "Org.OData.Capabilities.V1.BatchSupported"
+        let term = Vocabulary.capabilities + "BatchSupported"
         var sizes: [String: Int] = [:]
         for item in items {
             if let group = item.atomicityGroup { sizes[group, default: 0] += 1 }
@@ -28,20 +29,16 @@ struct BatchSubstitute: Sendable {
 
     func run(_ perform: (ODataRequest) async throws -> ODataResponse) async throws -> ODataResponse {
         var results: [BatchResult] = []
-        var refused: Set<String> = []
+        var progress = BatchProgress(continuesOnError: continuesOnError)
         var hasActed = false
         func refuse(_ item: BatchItem, _ error: ODataError) {
-            refused.formUnion([item.id] + (item.atomicityGroup.map { [$0] } ?? []))
+            progress.fail([item])
             results.append(BatchResult(id: item.id, result: .failure(error)))
         }
         for item in items {
-            if !refused.isEmpty, !continuesOnError { break }
-            guard refused.isDisjoint(with: item.dependsOn) else {
-                refuse(
-                    item,
-                    ODataError(
-                        status: 424, code: "FailedDependency",
-                        message: "A request that this one depends on was refused."))
+            if progress.hasEnded { break }
+            if let refusal = progress.refusal(dependingOn: item.dependsOn) {
+                refuse(item, refusal)
                 continue
             }
             do {

@@ -58,18 +58,18 @@ struct CapabilityCheck {
         guard set.entitySet != nil else { return (inVersion(request), nil) }
         switch (request.method, bound.resource.target) {
         case (.create, .entities):
-            guard set.isInsertable else { throw error(set, "insert", "InsertRestrictions") }
+            guard set.isInsertable else { throw error(set, "insert", term: "InsertRestrictions") }
             try checkCreation(request, set)
         case (.update, .entity), (.replace, .entity):
-            guard set.isUpdatable else { throw error(set, "update", "UpdateRestrictions") }
+            guard set.isUpdatable else { throw error(set, "update", term: "UpdateRestrictions") }
             if let methods = set.updateMethods, !methods.contains(request.method == .update ? "PATCH" : "PUT") {
-                throw error(set, request.method == .update ? "PATCH" : "PUT", "UpdateRestrictions")
+                throw error(set, request.method == .update ? "PATCH" : "PUT", term: "UpdateRestrictions")
             }
             try checkUpdate(request, set)
         case (.delete, .entity):
-            guard set.isDeletable else { throw error(set, "delete", "DeleteRestrictions") }
+            guard set.isDeletable else { throw error(set, "delete", term: "DeleteRestrictions") }
         case (.read, .entities), (.read, .count), (.read, .entity):
-            return try read(request, set, bound, canLimit: canLimit)
+            return try read(request, set, bound: bound, canLimit: canLimit)
         default: break
         }
         return (request, nil)
@@ -82,16 +82,16 @@ struct CapabilityCheck {
         for name in set.nonInsertableProperties.sorted() where entity.states(name) {
             // A key that the service makes itself is left out by whoever knows; stating it is wrong.
             if entity[name].map({ !$0.isNull }) ?? false {
-                throw error(set, "insert", "InsertRestrictions", property: name)
+                throw error(set, "insert", term: "InsertRestrictions", property: name)
             }
         }
         let deep = entity.related.filter { $0.value.hasEntities }.keys.sorted()
         if let first = deep.first, !set.supportsDeepInsert {
-            throw error(set, "deep insert", "DeepInsertSupport", property: first)
+            throw error(set, "deep insert", term: "DeepInsertSupport", property: first)
         }
         let refused = set.nonInsertableNavigationProperties
         for name in deep where refused.contains(name) {
-            throw error(set, "deep insert", "InsertRestrictions", property: name)
+            throw error(set, "deep insert", term: "InsertRestrictions", property: name)
         }
     }
 
@@ -99,18 +99,18 @@ struct CapabilityCheck {
         guard case .entity(let entity) = request.body else { return }
         if request.method == .update {
             for name in set.nonUpdatableProperties.sorted() where entity.states(name) {
-                throw error(set, "update", "UpdateRestrictions", property: name)
+                throw error(set, "update", term: "UpdateRestrictions", property: name)
             }
         }
         if let deep = entity.related.filter({ $0.value.hasEntities }).keys.sorted().first, !set.supportsDeepUpdate {
-            throw error(set, "deep update", "DeepUpdateSupport", property: deep)
+            throw error(set, "deep update", term: "DeepUpdateSupport", property: deep)
         }
     }
 
     // MARK: Queries
 
     private func read(
-        _ request: ODataRequest, _ set: SetCapabilities, _ bound: BoundURL, canLimit: Bool
+        _ request: ODataRequest, _ set: SetCapabilities, bound: BoundURL, canLimit: Bool
     ) throws -> (ODataRequest, limit: Int?) {
         var request = inVersion(request)
         let isSetItself = bound.resource.steps.count == 1
@@ -121,22 +121,28 @@ struct CapabilityCheck {
         if isSetItself {
             if case .entity = bound.resource.target {
             } else if !set.isReadable {
-                throw error(set, "reading", "ReadRestrictions")
+                throw error(set, "reading", term: "ReadRestrictions")
             }
-            if case .count = bound.resource.target, !set.isCountable { throw error(set, "$count", "CountRestrictions") }
+            if case .count = bound.resource.target, !set.isCountable {
+                throw error(set, "$count", term: "CountRestrictions")
+            }
             try checkFilter(request.url.options, set)
             try checkOrder(request.url.options, set)
             if request.url.options.search != nil, !set.isSearchable {
-                throw error(set, "$search", "SearchRestrictions")
+                throw error(set, "$search", term: "SearchRestrictions")
             }
-            if request.url.options.count == true, !set.isCountable { throw error(set, "$count", "CountRestrictions") }
-            if request.url.options.skip ?? 0 > 0, !set.isSkipSupported { throw error(set, "$skip", "SkipSupported") }
+            if request.url.options.count == true, !set.isCountable {
+                throw error(set, "$count", term: "CountRestrictions")
+            }
+            if request.url.options.skip ?? 0 > 0, !set.isSkipSupported {
+                throw error(set, "$skip", term: "SkipSupported")
+            }
             if !request.url.options.compute.isEmpty, !set.isComputeSupported {
-                throw error(set, "$compute", "ComputeSupported")
+                throw error(set, "$compute", term: "ComputeSupported")
             }
             if let top = request.url.options.top, !set.isTopSupported {
                 // The first pages hold what is wanted: they are read, and what is more is cut away here.
-                guard canLimit else { throw error(set, "$top", "TopSupported") }
+                guard canLimit else { throw error(set, "$top", term: "TopSupported") }
                 request.url.options.top = nil
                 limit = top
             }
@@ -150,20 +156,20 @@ struct CapabilityCheck {
 
     private func checkFilter(_ options: QueryOptions, _ set: SetCapabilities) throws(CapabilityError) {
         guard let filter = options.filter else {
-            if set.requiresFilter { throw error(set, "reading without $filter", "FilterRestrictions") }
+            if set.requiresFilter { throw error(set, "reading without $filter", term: "FilterRestrictions") }
             if let name = set.requiredInFilter.sorted().first {
-                throw error(set, "reading without $filter", "FilterRestrictions", property: name)
+                throw error(set, "reading without $filter", term: "FilterRestrictions", property: name)
             }
             return
         }
-        guard set.isFilterable else { throw error(set, "$filter", "FilterRestrictions") }
+        guard set.isFilterable else { throw error(set, "$filter", term: "FilterRestrictions") }
         let named = filter.namedPaths
         let refused = set.nonFilterableProperties
         for path in named.sorted() where refused.contains(path) {
-            throw error(set, "$filter", "FilterRestrictions", property: path)
+            throw error(set, "$filter", term: "FilterRestrictions", property: path)
         }
         for name in set.requiredInFilter.sorted() where !named.contains(name) {
-            throw error(set, "$filter without it", "FilterRestrictions", property: name)
+            throw error(set, "$filter without it", term: "FilterRestrictions", property: name)
         }
         for (path, type) in set.filterExpressionTypes.sorted(by: { $0.key < $1.key })
         where named.contains(path) && !filter.compares(path, as: type) {
@@ -172,27 +178,28 @@ struct CapabilityCheck {
             throw CapabilityError(
                 feature: "$filter other than by \(type.allowed)", set: set.entitySet?.name, property: path,
                 term: attribute.map { "sap:filter-restriction=\($0)" }
-                    ?? "Org.OData.Capabilities.V1.FilterRestrictions/FilterExpressionRestrictions=\(type.rawValue)")
+                    ?? Vocabulary.capabilities + "FilterRestrictions/FilterExpressionRestrictions=\(type.rawValue)")
         }
         if let functions = set.filterFunctions {
             for name in filter.calledFunctions.sorted() where !functions.contains(name) {
-                throw error(set, "$filter", "FilterFunctions", property: "\(name)()")
+                throw error(set, "$filter", term: "FilterFunctions", property: "\(name)()")
             }
         }
     }
 
     private func checkOrder(_ options: QueryOptions, _ set: SetCapabilities) throws(CapabilityError) {
         guard !options.orderBy.isEmpty else { return }
-        guard set.isSortable else { throw error(set, "$orderby", "SortRestrictions") }
+        guard set.isSortable else { throw error(set, "$orderby", term: "SortRestrictions") }
         let refused = set.nonSortableProperties
         let upwards = set.ascendingOnlyProperties
         let downwards = set.descendingOnlyProperties
         for item in options.orderBy {
             for path in item.expression.namedPaths.sorted() {
-                if refused.contains(path) { throw error(set, "$orderby", "SortRestrictions", property: path) }
+                if refused.contains(path) { throw error(set, "$orderby", term: "SortRestrictions", property: path) }
                 if item.isDescending ? upwards.contains(path) : downwards.contains(path) {
                     throw error(
-                        set, item.isDescending ? "$orderby desc" : "$orderby asc", "SortRestrictions", property: path)
+                        set, item.isDescending ? "$orderby desc" : "$orderby asc", term: "SortRestrictions",
+                        property: path)
                 }
             }
         }
@@ -202,13 +209,13 @@ struct CapabilityCheck {
         _ items: [ExpandItem], _ set: SetCapabilities, depth: Int
     ) throws(CapabilityError) {
         guard !items.isEmpty else { return }
-        guard set.isExpandable else { throw error(set, "$expand", "ExpandRestrictions") }
+        guard set.isExpandable else { throw error(set, "$expand", term: "ExpandRestrictions") }
         let refused = set.nonExpandableProperties
         for item in items {
             let path = item.path.map(\.text).joined(separator: "/")
-            if refused.contains(path) { throw error(set, "$expand", "ExpandRestrictions", property: path) }
+            if refused.contains(path) { throw error(set, "$expand", term: "ExpandRestrictions", property: path) }
             if let max = set.maxExpandLevels, depth + item.options.expandDepth > max {
-                throw error(set, "$expand over \(max) levels", "ExpandRestrictions", property: path)
+                throw error(set, "$expand over \(max) levels", term: "ExpandRestrictions", property: path)
             }
         }
     }
@@ -231,10 +238,10 @@ struct CapabilityCheck {
     }
 
     private func error(
-        _ set: SetCapabilities, _ feature: String, _ term: String, property: String? = nil
+        _ set: SetCapabilities, _ feature: String, term: String, property: String? = nil
     ) -> CapabilityError {
         CapabilityError(
-            feature: feature, set: set.entitySet?.name, property: property, term: "Org.OData.Capabilities.V1.\(term)")
+            feature: feature, set: set.entitySet?.name, property: property, term: Vocabulary.capabilities + term)
     }
 }
 

@@ -21,7 +21,7 @@ public struct ServiceCapabilities: Sendable {
     public var version: ODataVersion {
         guard model.version == .v4 else { return model.version }
         let listed = ([model.container.annotations] + model.schemas.map(\.annotations))
-            .compactMap { $0.annotation("Org.OData.Core.V1.ODataVersions")?.value }
+            .compactMap { $0.annotation(Vocabulary.oDataVersions)?.value }
         return listed.contains { $0.texts.contains("4.01") } ? .v401 : .v4
     }
 
@@ -58,7 +58,7 @@ public struct ServiceCapabilities: Sendable {
 
     /// Whether a repeat of a request is recognised (`Org.OData.Repeatability.V1.Supported`).
     public var supportsRepeatableRequests: Bool {
-        let annotation = model.container.annotation("Org.OData.Repeatability.V1.Supported")
+        let annotation = model.container.annotation(Vocabulary.supportsRepeatability)
         return annotation.map { $0.value?.boolean ?? true } ?? false
     }
 
@@ -66,11 +66,11 @@ public struct ServiceCapabilities: Sendable {
     public func set(_ name: String) -> SetCapabilities { SetCapabilities(model.entitySet(name), in: self) }
 
     private func container(_ term: String) -> AnnotationExpression? {
-        model.container.annotation("Org.OData.Capabilities.V1.\(term)")?.value
+        model.container.annotation(Vocabulary.capabilities + term)?.value
     }
 
     private func flag(_ term: String) -> Bool? {
-        guard let annotation = model.container.annotation("Org.OData.Capabilities.V1.\(term)") else { return nil }
+        guard let annotation = model.container.annotation(Vocabulary.capabilities + term) else { return nil }
         return annotation.value?.boolean ?? (annotation.value == nil ? true : nil)
     }
 
@@ -191,7 +191,7 @@ public struct SetCapabilities: Sendable {
     }
     /// The functions that filters may call; `nil` where nothing is said.
     public var filterFunctions: Set<String>? {
-        guard let value = entitySet?.annotation("Org.OData.Capabilities.V1.FilterFunctions")?.value else {
+        guard let value = entitySet?.annotation(Vocabulary.capabilities + "FilterFunctions")?.value else {
             return service.filterFunctions
         }
         return Set(value.texts.map { String($0.prefix { $0 != "(" }).lowercased() })
@@ -200,7 +200,7 @@ public struct SetCapabilities: Sendable {
     // MARK: Reading
 
     private func record(_ term: String) -> AnnotationExpression? {
-        entitySet?.annotation("Org.OData.Capabilities.V1.\(term)")?.value
+        entitySet?.annotation(Vocabulary.capabilities + term)?.value
     }
 
     private func restriction(_ term: String, _ property: String) -> Bool? {
@@ -208,7 +208,7 @@ public struct SetCapabilities: Sendable {
     }
 
     private func tag(_ term: String) -> Bool? {
-        guard let annotation = entitySet?.annotation("Org.OData.Capabilities.V1.\(term)") else { return nil }
+        guard let annotation = entitySet?.annotation(Vocabulary.capabilities + term) else { return nil }
         return annotation.value?.boolean ?? (annotation.value == nil ? true : nil)
     }
 

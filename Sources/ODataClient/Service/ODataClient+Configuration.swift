@@ -112,7 +112,7 @@ extension ODataClient {
         }
 
         func dialect(
-            _ model: EntityDataModel, _ form: MessageForms.Form, _ method: ODataRequest.Method
+            _ model: EntityDataModel, _ form: MessageForms.Form, method: ODataRequest.Method
         ) -> MessageDialect {
             MessageDialect(
                 version: ServiceCapabilities(model).version, entityFormat: form.entityFormat, batchFormat: batchFormat,

@@ -164,7 +164,7 @@ public final class ODataClient: ODataProvider {
         let recorder = recorder(message)
         defer { recorder?.finish() }
         let (response, stream, id) = try await send(
-            message, body: nil, TransferOptions(), recorder, given: [.ifNoneMatch, .ifModifiedSince])
+            message, body: nil, options: TransferOptions(), recorder: recorder, given: [.ifNoneMatch, .ifModifiedSince])
         if response.status == .notModified, let known {
             if let model = try? CSDLReader.read(known.bytes) { return model }
             await configuration.metadataCache?.setMetadata(nil, of: root)
@@ -202,7 +202,7 @@ public final class ODataClient: ODataProvider {
         let message = try documentRequest(url, accept: accept)
         let recorder = recorder(message)
         defer { recorder?.finish() }
-        let (response, stream, _) = try await send(message, body: nil, TransferOptions(), recorder)
+        let (response, stream, _) = try await send(message, body: nil, options: TransferOptions(), recorder: recorder)
         guard response.status.kind == .successful else { return (response, []) }
         return (response, try await stream.collect(limit: limit))
     }
@@ -262,22 +262,22 @@ public final class ODataClient: ODataProvider {
         let plan = try CapabilityPlan(request, model: model, policy: configuration.capabilities)
         switch plan {
         case .single(let request, let limit):
-            let response = try await perform(request, model, options)
+            let response = try await perform(request, model, options: options)
             guard let limit else { return response }
             return try await response.limited(to: limit) { link in
                 var next = request
                 next.link = link
-                return try await self.perform(next, model, options)
+                return try await self.perform(next, model, options: options)
             }
         case .oneByOne(let items, let goesOn):
             return try await BatchSubstitute(items: items, continuesOnError: goesOn).run {
-                try await self.perform($0, model, options)
+                try await self.perform($0, model, options: options)
             }
         }
     }
 
     private func perform(
-        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+        _ request: ODataRequest, _ model: EntityDataModel, options: TransferOptions
     ) async throws -> ODataResponse {
         var options = options
         var request = try atOwnAddress(request)
@@ -289,10 +289,10 @@ public final class ODataClient: ODataProvider {
         // A service that demands it gets every read in a batch, also one whose answer could stream.
         if model.container.requiresBatch { hideable.format = nil }
         if configuration.hidesURLs || model.container.requiresBatch, let hidden = HiddenRead(hideable) {
-            return try await hidden.answer(from: exchange(hidden.batch, model, options))
+            return try await hidden.answer(from: exchange(hidden.batch, model, options: options))
         }
         do {
-            let response = try await exchange(request, model, options)
+            let response = try await exchange(request, model, options: options)
             guard response.refusesIdentification(of: request) else {
                 repeatability.take(response, to: request)
                 return response
@@ -320,7 +320,7 @@ public final class ODataClient: ODataProvider {
             return change
         }
         options.isRepeatable = nil
-        return try await exchange(request, model, options)
+        return try await exchange(request, model, options: options)
     }
 
     /// The request with its link, or those of its batch, as the ``LinkPolicy`` lets it lead.
@@ -337,11 +337,11 @@ public final class ODataClient: ODataProvider {
 
     /// Sends a request in the form that the service is known to take, or in another one after a refusal of that form.
     private func exchange(
-        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions
+        _ request: ODataRequest, _ model: EntityDataModel, options: TransferOptions
     ) async throws -> ODataResponse {
         let form = forms.current(model)
         do {
-            let response = try await exchange(request, model, options, form)
+            let response = try await exchange(request, model, options: options, form: form)
             forms.note(form, of: request, isLearned: false)
             return response
         } catch let error as ODataError {
@@ -350,10 +350,10 @@ public final class ODataClient: ODataProvider {
                 guard let again = request.fromStart() else { break }
                 do {
                     if let probe = forms.probe(before: request, in: other, after: error) {
-                        _ = try await exchange(probe, model, options, other)
+                        _ = try await exchange(probe, model, options: options, form: other)
                     }
                     options.departure?.comeBack()
-                    let response = try await exchange(again, model, options, other)
+                    let response = try await exchange(again, model, options: options, form: other)
                     forms.note(other, of: request, isLearned: true)
                     return response
                 } catch let refusal as ODataError
@@ -367,12 +367,12 @@ public final class ODataClient: ODataProvider {
     }
 
     private func exchange(
-        _ request: ODataRequest, _ model: EntityDataModel, _ options: TransferOptions, _ form: MessageForms.Form
+        _ request: ODataRequest, _ model: EntityDataModel, options: TransferOptions, form: MessageForms.Form
     ) async throws -> ODataResponse {
         let request = configuration.scoped(forms.request(try withoutSecrets(request), in: form), for: model)
         let credentials = request.headers.keys.filter { SecretRedaction.mayNameSecret($0) }
         let encoder = RequestEncoder(
-            serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model, form, request.method))
+            serviceRoot: serviceRoot, model: model, dialect: configuration.dialect(model, form, method: request.method))
         var (message, body) = try encoder.encode(request)
         correlate(&message)
         let correlationID = message.headerFields[.correlationID]
@@ -381,7 +381,8 @@ public final class ODataClient: ODataProvider {
         var id: String?
         do {
             let (response, stream, sentID) = try await send(
-                message, body: body, options, recorder, secrets: request.headers.keys.filter(Self.maySayWhoAsks),
+                message, body: body, options: options, recorder: recorder,
+                secrets: request.headers.keys.filter(Self.maySayWhoAsks),
                 given: Set(request.headers.keys.compactMap { HTTPField.Name($0) }), isData: true,
                 mayRepeat: !request.mayHaveBeenSent)
             id = sentID
@@ -443,7 +444,7 @@ public final class ODataClient: ODataProvider {
     ///   - isData: whether data are asked for, and not a document of a format of its own.
     ///   - mayRepeat: whether a refusal proves that a change did not act.
     private func send(
-        _ message: HTTPRequest, body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?,
+        _ message: HTTPRequest, body: ByteStream?, options: TransferOptions, recorder: ExchangeRecorder?,
         secrets: [String] = [], given: Set<HTTPField.Name> = [], isData: Bool = false, mayRepeat: Bool = true
     ) async throws -> (HTTPResponse, ByteStream, id: String?) {
         var complete = message
@@ -455,7 +456,8 @@ public final class ODataClient: ODataProvider {
             HTTPResponse, ByteStream
         ) {
             try await sendOnce(
-                added.message(complete, without: groups, given: own), body, options, recorder, id, secrets,
+                added.message(complete, without: groups, given: own), body, options: options, recorder: recorder,
+                id: id, secrets: secrets,
                 asksForToken: !groups.contains(.versions))
         }
         let refused = added.refused
@@ -486,8 +488,8 @@ public final class ODataClient: ODataProvider {
 
     /// Sends a message, and once more with a new token if it is refused for want of one.
     private func sendOnce(
-        _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions, _ recorder: ExchangeRecorder?,
-        _ id: String?, _ secrets: [String], asksForToken: Bool
+        _ message: HTTPRequest, _ body: ByteStream?, options: TransferOptions, recorder: ExchangeRecorder?,
+        id: String?, secrets: [String], asksForToken: Bool
     ) async throws -> (HTTPResponse, ByteStream) {
         let started = ContinuousClock.now
         var message = message
@@ -497,7 +499,8 @@ public final class ODataClient: ODataProvider {
         if isOwn, asksForToken || !message.isReading {
             try await csrf.complete(&message, canRepeat: canRepeat, fetch: fetchHead)
         }
-        var (response, stream) = try await transmit(message, body, options, started, recorder, id, secrets)
+        var (response, stream) = try await transmit(
+            message, body, options: options, started: started, recorder: recorder, id: id, secrets: secrets)
         if isOwn {
             await csrf.take(response, to: message)
             if canRepeat, csrf.mayWantToken(response, to: message) {
@@ -510,7 +513,8 @@ public final class ODataClient: ODataProvider {
                 if let token = try await csrf.renewed(after: message, fetch: fetchHead) {
                     message.headerFields[csrf.name] = token
                     (response, stream) = try await transmit(
-                        message, body?.fromStart(), options, started, recorder, id, secrets)
+                        message, body?.fromStart(), options: options, started: started, recorder: recorder, id: id,
+                        secrets: secrets)
                 }
             }
         }
@@ -518,8 +522,8 @@ public final class ODataClient: ODataProvider {
     }
 
     private func transmit(
-        _ message: HTTPRequest, _ body: ByteStream?, _ options: TransferOptions,
-        _ started: ContinuousClock.Instant, _ recorder: ExchangeRecorder?, _ id: String?, _ secrets: [String]
+        _ message: HTTPRequest, _ body: ByteStream?, options: TransferOptions,
+        started: ContinuousClock.Instant, recorder: ExchangeRecorder?, id: String?, secrets: [String]
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
         return try await diagnostics.traced(message) { message in

@@ -97,9 +97,9 @@ public final class HTTPSession: HTTPTransport {
         var step: any HTTPTransport = transport
         if let rate = configuration.minimumRate { step = PacedTransport(step, rate: rate) }
         if let monitor = configuration.monitor { step = MonitoredTransport(step, monitor: monitor) }
-        step = MeasuringTransport(step, bandwidth: configuration.bandwidth, chunkSize: configuration.chunkSize)
+        step = ProgressTransport(step, bandwidth: configuration.bandwidth, chunkSize: configuration.chunkSize)
         if let fields = configuration.fields {
-            step = FieldsTransport(
+            step = HeaderTransport(
                 step, origins: origins, allowsPlainHTTP: configuration.allowsPlainHTTP, fields: fields)
         }
         if let jar = configuration.cookies { step = CookieTransport(step, jar: jar) }

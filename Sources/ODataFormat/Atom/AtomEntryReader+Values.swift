@@ -102,7 +102,7 @@ extension AtomEntryReader {
             guard AtomNames.isData(child.namespace) else {
                 if child.isMetadata("annotation") { try readAnnotation(child, into: &instance) }
                 // Navigation properties of complex types.
-                if child.isAtom("link") { try readLink(child, nil, &instance) }
+                if child.isAtom("link") { try readLink(child, nil, instance: &instance) }
                 continue
             }
             let name = child.name
@@ -127,7 +127,7 @@ extension AtomEntryReader {
             // V3 lists streams among the properties, with nothing in them.
             if type.primitive == .stream, element.text.isEmpty { return }
             instance.entity.values[ordinal] = try readForgivingly(
-                element, shape.properties[ordinal], &instance.entity.control)
+                element, shape.properties[ordinal], control: &instance.entity.control)
         } else if shape.isOpen {
             instance.entity.dynamicProperties[name] = try readValue(element, type: .untyped("Edm.Untyped"))
         } else if strictness == .strict {
@@ -139,7 +139,7 @@ extension AtomEntryReader {
     ///
     /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
     private func readForgivingly(
-        _ element: XMLFragment, _ property: Property, _ control: inout ControlInformation
+        _ element: XMLFragment, _ property: Property, control: inout ControlInformation
     ) throws(XMLPayloadError) -> ODataValue? {
         guard strictness == .forgiving else { return try readValue(element, type: property.type) }
         do throws(XMLPayloadError) {

@@ -46,11 +46,11 @@ public struct AtomEntryReader: Sendable {
         instance.entity.control.etag = entry.metadata("etag")
         for element in elements {
             if element.namespace == AtomNames.atom {
-                try readAtom(element, base, &instance)
+                try readAtom(element, base, instance: &instance)
             } else if AtomNames.isMetadata(element.namespace) {
                 switch element.name {
                 case "properties": try readProperties(element, into: &instance)
-                case "action", "function": readOperation(element, base, &instance)
+                case "action", "function": readOperation(element, base, instance: &instance)
                 case "annotation": try readAnnotation(element, into: &instance)
                 default: break
                 }
@@ -74,13 +74,13 @@ public struct AtomEntryReader: Sendable {
     }
 
     private func readAtom(
-        _ element: XMLFragment, _ base: String?, _ instance: inout InstanceInProgress
+        _ element: XMLFragment, _ base: String?, instance: inout InstanceInProgress
     ) throws(XMLPayloadError) {
         switch element.name {
         case "id":
             let id = element.trimmedText
             if !id.isEmpty { instance.entity.control.id = LinkBase.resolve(id, base) }
-        case "link": try readLink(element, base, &instance)
+        case "link": try readLink(element, base, instance: &instance)
         case "content":
             if let source = element.attribute("src") {
                 instance.entity.control.mediaReadLink = LinkBase.resolve(source, base)
@@ -106,7 +106,7 @@ public struct AtomEntryReader: Sendable {
         }
     }
 
-    private func readOperation(_ element: XMLFragment, _ base: String?, _ instance: inout InstanceInProgress) {
+    private func readOperation(_ element: XMLFragment, _ base: String?, instance: inout InstanceInProgress) {
         guard let metadata = element.attribute("metadata") else { return }
         let name = metadata.lastIndex(of: "#").map { String(metadata[metadata.index(after: $0)...]) } ?? metadata
         var operation = Entity(shape: .untyped)
@@ -118,7 +118,7 @@ public struct AtomEntryReader: Sendable {
     // MARK: Links
 
     func readLink(
-        _ link: XMLFragment, _ base: String?, _ instance: inout InstanceInProgress
+        _ link: XMLFragment, _ base: String?, instance: inout InstanceInProgress
     ) throws(XMLPayloadError) {
         guard let text = link.attribute("rel") else {
             throw link.error(.missingAttribute("rel"), expected: "the relation of the link")
@@ -142,7 +142,8 @@ public struct AtomEntryReader: Sendable {
             annotate("mediaContentType", link.attribute("type"))
             annotate("mediaEtag", link.metadata("etag"))
         case "relatedlinks": annotate("associationLink", url)
-        case "related" where !property.isEmpty: try readRelated(link, property, url, base, &instance)
+        case "related" where !property.isEmpty:
+            try readRelated(link, property, url: url, base: base, instance: &instance)
         default:
             var other = AtomLink(
                 relation: text, url: url ?? "", type: link.attribute("type"), title: link.attribute("title"))
@@ -154,7 +155,7 @@ public struct AtomEntryReader: Sendable {
     }
 
     private func readRelated(
-        _ link: XMLFragment, _ name: String, _ url: String?, _ base: String?, _ instance: inout InstanceInProgress
+        _ link: XMLFragment, _ name: String, url: String?, base: String?, instance: inout InstanceInProgress
     ) throws(XMLPayloadError) {
         let navigation = instance.entity.shape.navigationProperty(name)
         guard let inline = link.elements.first(where: { $0.isMetadata("inline") }) else {
@@ -174,14 +175,14 @@ public struct AtomEntryReader: Sendable {
                 .unknownProperty(name), expected: "a navigation property of \(instance.entity.shape.name)")
         }
         do throws(XMLPayloadError) {
-            instance.entity.related[name] = try readInline(inline, navigation, base)
+            instance.entity.related[name] = try readInline(inline, navigation, base: base)
         } catch {
             throw error.within(name)
         }
     }
 
     private func readInline(
-        _ inline: XMLFragment, _ navigation: NavigationProperty, _ base: String?
+        _ inline: XMLFragment, _ navigation: NavigationProperty, base: String?
     ) throws(XMLPayloadError) -> RelatedEntities {
         guard let content = inline.elements.first else { return navigation.isCollection ? .many([]) : .none }
         switch content.name {
@@ -193,14 +194,14 @@ public struct AtomEntryReader: Sendable {
                 throw content.error(
                     .unexpected("a feed"), expected: "an entry, since \(navigation.name) is no collection")
             }
-            return try readInlineFeed(content, navigation.target, base)
+            return try readInlineFeed(content, navigation.target, parentBase: base)
         case "ref" where content.isMetadata("ref"): return .references(content.attribute("id").map { [$0] } ?? [])
         default: throw content.error(.unexpected("the element \(content.name)"), expected: "an entry or a feed")
         }
     }
 
     private func readInlineFeed(
-        _ feed: XMLFragment, _ type: QualifiedName, _ parentBase: String?
+        _ feed: XMLFragment, _ type: QualifiedName, parentBase: String?
     ) throws(XMLPayloadError) -> RelatedEntities {
         let base = LinkBase.nested(feed.attribute("base", AtomNames.xml), in: parentBase)
         var entities: [Entity] = []

@@ -5,43 +5,45 @@ extension AtomEntryWriter {
     /// Writes the properties that have values, in `m:properties`.
     func writeProperties(_ entity: Entity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
         xml.begin("m:properties")
-        writeMembers(entity, [], mappings, to: &xml)
+        writeMembers(entity, [], mappings: mappings, to: &xml)
         xml.end()
     }
 
-    private func writeMembers(_ entity: Entity, _ path: [String], _ mappings: FeedMappings, to xml: inout XMLOutput) {
+    private func writeMembers(_ entity: Entity, _ path: [String], mappings: FeedMappings, to xml: inout XMLOutput) {
         for (property, value) in zip(entity.shape.properties, entity.values) {
             guard let value else { continue }
             // Null stands among the properties always: the other place cannot say it.
             if mappings.isMoved(path + [property.name]), !value.isNull { continue }
-            write(value, "d:\(property.name)", property.type, path + [property.name], mappings, to: &xml)
+            write(
+                value, "d:\(property.name)", type: property.type, path: path + [property.name], mappings: mappings,
+                to: &xml)
         }
         for (name, value) in entity.dynamicProperties.sorted(by: { $0.key < $1.key })
         where FeedMapping.isName(name) {
-            write(value, "d:\(name)", nil, path + [name], mappings, to: &xml)
+            write(value, "d:\(name)", type: nil, path: path + [name], mappings: mappings, to: &xml)
         }
     }
 
     /// Writes the value of an annotation, with its term and target as attributes.
     func write(_ value: ODataValue, annotation attributes: [(String, String)], to xml: inout XMLOutput) {
-        write(value, "m:annotation", nil, [], FeedMappings(all: []), attributes, to: &xml)
+        write(value, "m:annotation", type: nil, path: [], mappings: FeedMappings(all: []), extra: attributes, to: &xml)
     }
 
     /// Writes a value as the root of a document.
     func write(
-        _ value: ODataValue, root name: String, _ type: TypeReference?, _ context: String?, to xml: inout XMLOutput
+        _ value: ODataValue, root name: String, type: TypeReference?, context: String?, to xml: inout XMLOutput
     ) {
         var attributes = [
             ("xmlns:d", AtomNames.data(version)), ("xmlns:m", AtomNames.metadata(version)),
             ("xmlns:gml", AtomNames.gml),
         ]
         if version >= .v4, let context { attributes.append(("m:context", context)) }
-        write(value, name, type, [], FeedMappings(all: []), attributes, to: &xml)
+        write(value, name, type: type, path: [], mappings: FeedMappings(all: []), extra: attributes, to: &xml)
     }
 
     private func write(
-        _ value: ODataValue, _ name: String, _ type: TypeReference?, _ path: [String], _ mappings: FeedMappings,
-        _ extra: [(String, String)] = [], to xml: inout XMLOutput
+        _ value: ODataValue, _ name: String, type: TypeReference?, path: [String], mappings: FeedMappings,
+        extra: [(String, String)] = [], to xml: inout XMLOutput
     ) {
         var attributes = extra
         if let stated = statedType(value, type) { attributes.append(("m:type", stated)) }
@@ -50,7 +52,7 @@ extension AtomEntryWriter {
         case .complex(let entity):
             xml.begin(name)
             for (name, value) in attributes { xml.attribute(name, value) }
-            writeMembers(entity, path, mappings, to: &xml)
+            writeMembers(entity, path, mappings: mappings, to: &xml)
             for property in entity.shape.navigationProperties where entity.related[property.name] != nil {
                 writeRelated(property, entity, to: &xml)
             }
@@ -59,7 +61,7 @@ extension AtomEntryWriter {
             xml.begin(name)
             for (name, value) in attributes { xml.attribute(name, value) }
             let element = version < .v4 ? "d:element" : "m:element"
-            for value in values { write(value, element, type?.element, path, mappings, to: &xml) }
+            for value in values { write(value, element, type: type?.element, path: path, mappings: mappings, to: &xml) }
             xml.end()
         case .geo(let value): xml.element(name, attributes, xml: GeographyMarkup.markup(value))
         default: xml.element(name, attributes, text: text(value, type))

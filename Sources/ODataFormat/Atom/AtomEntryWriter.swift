@@ -77,7 +77,7 @@ public struct AtomEntryWriter: Sendable {
             let term = version < .v4 ? entity.shape.name.description : "#\(entity.shape.name)"
             xml.element("category", [("term", term), ("scheme", AtomNames.scheme(version))], text: "")
         }
-        var placed = FeedPlacement(mappings, entity, self)
+        var placed = FeedPlacement(mappings, entity, writer: self)
         writeTexts(entity, &placed, to: &xml)
         if purpose == .response { writeLinks(entity, to: &xml) }
         placed.writeRepeated(to: &xml)
@@ -168,7 +168,7 @@ public struct AtomEntryWriter: Sendable {
             if case .string(let url)? = entity.control.annotations["\(name)@odata.\(control)"] { url } else { nil }
         }
         let related = includesRelated ? entity.related[name] : nil
-        let relation = AtomNames.relation(version, "related", name)
+        let relation = AtomNames.relation(version, "related", property: name)
         let type = "application/atom+xml;type=\(property.isCollection ? "feed" : "entry")"
         if case .references(let ids)? = entity.related[name], purpose != .response {
             for id in ids { link(relation, id, type: type, title: name, to: &xml) }
@@ -176,7 +176,7 @@ public struct AtomEntryWriter: Sendable {
         }
         if purpose == .response {
             link(
-                AtomNames.relation(version, "relatedlinks", name), annotation("associationLink"),
+                AtomNames.relation(version, "relatedlinks", property: name), annotation("associationLink"),
                 type: "application/xml", title: name, to: &xml)
         }
         let owner = entity.control.editLink ?? entity.control.id
@@ -227,7 +227,7 @@ public struct AtomEntryWriter: Sendable {
             }
             for (kind, control) in [("mediaresource", "mediaReadLink"), ("edit-media", "mediaEditLink")] {
                 link(
-                    AtomNames.relation(version, kind, property.name), annotation(control),
+                    AtomNames.relation(version, kind, property: property.name), annotation(control),
                     type: annotation("mediaContentType"), title: property.name,
                     etag: kind == "edit-media" ? annotation("mediaEtag") : nil, to: &xml)
             }

@@ -115,11 +115,11 @@ extension Entity {
     /// ```
     /// - Throws: `EntityError` when a name is no property of the type before it, or that is not complex.
     public mutating func set(_ value: ODataValue, at path: String, model: EntityDataModel) throws(EntityError) {
-        try set(value, path.split(separator: "/").map(String.init)[...], model)
+        try set(value, path.split(separator: "/").map(String.init)[...], model: model)
     }
 
     private mutating func set(
-        _ value: ODataValue, _ path: ArraySlice<String>, _ model: EntityDataModel
+        _ value: ODataValue, _ path: ArraySlice<String>, model: EntityDataModel
     ) throws(EntityError) {
         guard let name = path.first, shape.ordinal(of: name) != nil || shape.isOpen else {
             throw .unknownProperty(path.first ?? "", type: shape.name)
@@ -136,7 +136,7 @@ extension Entity {
         } else {
             throw .typeMismatch(property: name, type: shape.name, expected: "of a complex type")
         }
-        try inner.set(value, path.dropFirst(), model)
+        try inner.set(value, path.dropFirst(), model: model)
         self[name] = .complex(inner)
     }
 }

@@ -20,7 +20,7 @@ enum AtomNames {
     /// What category terms are types by.
     static func scheme(_ version: ODataVersion) -> String { (version < .v4 ? legacy : current) + "/scheme" }
     /// The start of the relations of links that stand for properties; a name such as `related` follows.
-    static func relation(_ version: ODataVersion, _ kind: String, _ property: String) -> String {
+    static func relation(_ version: ODataVersion, _ kind: String, property: String) -> String {
         "\(version < .v4 ? legacy : current)/\(kind)/\(property)"
     }
 

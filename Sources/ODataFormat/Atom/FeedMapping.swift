@@ -111,9 +111,9 @@ struct FeedMappings: Sendable {
         for mapping in all {
             guard instance.entity.mappedValue(mapping.sourcePath[...]) == nil,
                 let type = instance.entity.shape.mappedType(mapping.sourcePath[...], reader.model),
-                let place = place(of: mapping, in: entry), let value = try mapping.value(place, type, reader)
+                let place = place(of: mapping, in: entry), let value = try mapping.value(place, type, reader: reader)
             else { continue }
-            instance.entity.setMapped(value, mapping.sourcePath[...], reader.model)
+            instance.entity.setMapped(value, mapping.sourcePath[...], model: reader.model)
             if mapping.elements == ["link"] { forgetLink(place, &instance) }
         }
     }
@@ -160,7 +160,7 @@ struct FeedMappings: Sendable {
 extension FeedMapping {
     /// The value at the target; `nil` when nothing stands there.
     fileprivate func value(
-        _ place: XMLFragment, _ type: TypeReference, _ reader: AtomEntryReader
+        _ place: XMLFragment, _ type: TypeReference, reader: AtomEntryReader
     ) throws(XMLPayloadError) -> ODataValue? {
         var source = place
         if let attribute {
@@ -190,7 +190,7 @@ extension Entity {
     }
 
     /// Sets a value at a path; complex values on the way are made.
-    fileprivate mutating func setMapped(_ value: ODataValue, _ path: ArraySlice<String>, _ model: EntityDataModel) {
+    fileprivate mutating func setMapped(_ value: ODataValue, _ path: ArraySlice<String>, model: EntityDataModel) {
         guard let name = path.first, let ordinal = shape.ordinal(of: name) else { return }
         if path.count == 1 {
             values[ordinal] = value
@@ -205,7 +205,7 @@ extension Entity {
             }
             inner = Entity(shape: shape)
         }
-        inner.setMapped(value, path.dropFirst(), model)
+        inner.setMapped(value, path.dropFirst(), model: model)
         values[ordinal] = .complex(inner)
     }
 }

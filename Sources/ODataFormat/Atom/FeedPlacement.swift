@@ -8,7 +8,7 @@ struct FeedPlacement {
     private var repeated: [(condition: FeedMapping.Condition?, element: String, attributes: [(String, String)])] = []
     private let targets: Set<[String]>
 
-    init(_ mappings: FeedMappings, _ entity: Entity, _ writer: AtomEntryWriter) {
+    init(_ mappings: FeedMappings, _ entity: Entity, writer: AtomEntryWriter) {
         targets = Set(mappings.all.filter { $0.namespace == AtomNames.atom }.map(\.elements))
         for mapping in mappings.all {
             guard let value = entity.mappedValue(mapping.sourcePath[...]), !value.isNull else { continue }
@@ -59,14 +59,14 @@ struct FeedPlacement {
             let declaration = first.mapping.namespace.isEmpty ? [] : [("xmlns:\(prefix)", first.mapping.namespace)]
             Self.write(
                 together.map { ($0.mapping.elements[...], $0.mapping.attribute, $0.text) },
-                first.mapping.namespace.isEmpty ? "" : "\(prefix):", declaration, to: &xml)
+                first.mapping.namespace.isEmpty ? "" : "\(prefix):", declaration: declaration, to: &xml)
         }
     }
 
     private typealias Place = (path: ArraySlice<String>, attribute: String?, text: String)
 
     private static func write(
-        _ places: [Place], _ prefix: String, _ declaration: [(String, String)], to xml: inout XMLOutput
+        _ places: [Place], _ prefix: String, declaration: [(String, String)], to xml: inout XMLOutput
     ) {
         guard let name = places.first?.path.first else { return }
         let own = places.filter { $0.path.count == 1 }
@@ -79,7 +79,7 @@ struct FeedPlacement {
         xml.begin(prefix + name)
         for (name, value) in space + attributes { xml.attribute(name, value) }
         while let next = inner.first {
-            write(inner.filter { $0.path.first == next.path.first }, prefix, [], to: &xml)
+            write(inner.filter { $0.path.first == next.path.first }, prefix, declaration: [], to: &xml)
             inner.removeAll { $0.path.first == next.path.first }
         }
         xml.end()

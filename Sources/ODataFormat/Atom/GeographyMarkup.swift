@@ -48,7 +48,7 @@ enum GeographyMarkup {
         case "Polygon": return .polygon(try rings(markup, family))
         case "MultiPoint":
             var points: [GeoValue.Position] = []
-            for member in try members(markup, "pointMember", "Point") {
+            for member in try members(markup, "pointMember", kind: "Point") {
                 guard let point = try point(member, family) else {
                     throw member.error(.unexpected("no position"), expected: "a position")
                 }
@@ -57,19 +57,19 @@ enum GeographyMarkup {
             return .multiPoint(points)
         case "MultiCurve":
             var lines: [[GeoValue.Position]] = []
-            for member in try members(markup, "curveMember", "LineString") {
+            for member in try members(markup, "curveMember", kind: "LineString") {
                 lines.append(try positions(member, family))
             }
             return .multiLineString(lines)
         case "MultiSurface":
             var surfaces: [[[GeoValue.Position]]] = []
-            for member in try members(markup, "surfaceMember", "Polygon") {
+            for member in try members(markup, "surfaceMember", kind: "Polygon") {
                 surfaces.append(try rings(member, family))
             }
             return .multiPolygon(surfaces)
         case "MultiGeometry":
             var shapes: [GeoValue.Shape] = []
-            for member in try members(markup, "geometryMember", nil) {
+            for member in try members(markup, "geometryMember", kind: nil) {
                 shapes.append(try shape(member, family, depth: depth + 1))
             }
             return .collection(shapes)
@@ -79,7 +79,7 @@ enum GeographyMarkup {
 
     /// What stands in the elements that hold a member each, or all of them.
     private static func members(
-        _ markup: XMLFragment, _ name: String, _ kind: String?
+        _ markup: XMLFragment, _ name: String, kind: String?
     ) throws(XMLPayloadError) -> [XMLFragment] {
         var result: [XMLFragment] = []
         for holder in markup.elements where holder.name == name || holder.name == name + "s" {
@@ -154,50 +154,62 @@ enum GeographyMarkup {
 
     /// Writes a value as an element of GML.
     static func markup(_ value: GeoValue) -> String {
-        markup(value.shape, value.family, " gml:srsName=\"http://www.opengis.net/def/crs/EPSG/0/\(value.srid)\"")
+        markup(
+            value.shape, value.family, reference: " gml:srsName=\"http://www.opengis.net/def/crs/EPSG/0/\(value.srid)\""
+        )
     }
 
-    private static func markup(_ shape: GeoValue.Shape, _ family: GeoValue.Family, _ reference: String) -> String {
+    private static func markup(_ shape: GeoValue.Shape, _ family: GeoValue.Family, reference: String) -> String {
         switch shape {
-        case .point(let position): point(position, family, reference)
-        case .lineString(let line): self.line("LineString", line, family, reference)
-        case .polygon(let rings): polygon(rings, family, reference)
+        case .point(let position): point(position, family, reference: reference)
+        case .lineString(let line): self.line("LineString", line, family: family, reference: reference)
+        case .polygon(let rings): polygon(rings, family, reference: reference)
         case .multiPoint(let points):
-            collection("MultiPoint", "pointMembers", reference, points.map { point($0, family, "") })
+            collection(
+                "MultiPoint", "pointMembers", reference: reference,
+                members: points.map { point($0, family, reference: "") })
         case .multiLineString(let lines):
-            collection("MultiCurve", "curveMembers", reference, lines.map { line("LineString", $0, family, "") })
+            collection(
+                "MultiCurve", "curveMembers", reference: reference,
+                members: lines.map { line("LineString", $0, family: family, reference: "") })
         case .multiPolygon(let surfaces):
-            collection("MultiSurface", "surfaceMembers", reference, surfaces.map { polygon($0, family, "") })
+            collection(
+                "MultiSurface", "surfaceMembers", reference: reference,
+                members: surfaces.map { polygon($0, family, reference: "") })
         case .collection(let shapes):
-            collection("MultiGeometry", "geometryMembers", reference, shapes.map { markup($0, family, "") })
+            collection(
+                "MultiGeometry", "geometryMembers", reference: reference,
+                members: shapes.map { markup($0, family, reference: "") })
         }
     }
 
     private static func collection(
-        _ name: String, _ holder: String, _ reference: String, _ members: [String]
+        _ name: String, _ holder: String, reference: String, members: [String]
     ) -> String {
-        element(name, reference, element(holder, "", members.joined()))
+        element(name, reference, content: element(holder, "", content: members.joined()))
     }
 
     private static func point(
-        _ position: GeoValue.Position?, _ family: GeoValue.Family, _ reference: String
+        _ position: GeoValue.Position?, _ family: GeoValue.Family, reference: String
     ) -> String {
-        element("Point", reference, element("pos", "", position.map { text($0, family) } ?? ""))
+        element("Point", reference, content: element("pos", "", content: position.map { text($0, family) } ?? ""))
     }
 
     private static func line(
-        _ name: String, _ line: [GeoValue.Position], _ family: GeoValue.Family, _ reference: String
+        _ name: String, _ line: [GeoValue.Position], family: GeoValue.Family, reference: String
     ) -> String {
-        element(name, reference, line.map { element("pos", "", text($0, family)) }.joined())
+        element(name, reference, content: line.map { element("pos", "", content: text($0, family)) }.joined())
     }
 
     private static func polygon(
-        _ rings: [[GeoValue.Position]], _ family: GeoValue.Family, _ reference: String
+        _ rings: [[GeoValue.Position]], _ family: GeoValue.Family, reference: String
     ) -> String {
         let boundaries = rings.enumerated().map { index, ring in
-            element(index == 0 ? "exterior" : "interior", "", line("LinearRing", ring, family, ""))
+            element(
+                index == 0 ? "exterior" : "interior", "",
+                content: line("LinearRing", ring, family: family, reference: ""))
         }
-        return element("Polygon", reference, boundaries.joined())
+        return element("Polygon", reference, content: boundaries.joined())
     }
 
     private static func text(_ position: GeoValue.Position, _ family: GeoValue.Family) -> String {
@@ -208,7 +220,7 @@ enum GeographyMarkup {
         return numbers.map { ODataValue.double($0).lexicalText ?? "" }.joined(separator: " ")
     }
 
-    private static func element(_ name: String, _ attributes: String, _ content: String) -> String {
+    private static func element(_ name: String, _ attributes: String, content: String) -> String {
         "<gml:\(name)\(attributes)>\(content)</gml:\(name)>"
     }
 }

@@ -69,7 +69,8 @@ extension ValuePayload {
         }
         var xml = XMLOutput()
         xml.declaration()
-        writer.write(value, root: writer.version < .v4 ? "d:\(name)" : "m:value", type, context, to: &xml)
+        writer.write(
+            value, root: writer.version < .v4 ? "d:\(name)" : "m:value", type: type, context: context, to: &xml)
         return xml.bytes
     }
 }

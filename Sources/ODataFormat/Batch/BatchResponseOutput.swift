@@ -36,7 +36,7 @@ public struct BatchResponseOutput: Sendable {
             return Array((isFirst ? "{\"responses\":[" : ",").utf8) + JSONBatch.response(part)
         }
         let line = "HTTP/1.1 \(part.status) \(MultipartBatch.reason(part.status))"
-        multipart?.append(part.id, part.atomicityGroup, line, part.headers, part.body)
+        multipart?.append(part.id, part.atomicityGroup, startLine: line, headers: part.headers, body: part.body)
         return multipart?.take() ?? []
     }
 

@@ -77,7 +77,7 @@ public enum JSONBatch {
     // MARK: Writing
 
     private static func write<Part>(
-        _ name: String, _ parts: [Part], _ body: (Part, inout JSONWriter) -> Void
+        _ name: String, _ parts: [Part], body: (Part, inout JSONWriter) -> Void
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

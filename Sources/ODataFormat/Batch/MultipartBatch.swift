@@ -43,7 +43,7 @@ public enum MultipartBatch {
         var output = MultipartOutput(boundary: boundary, changeSetPrefix: "changeset_")
         for part in parts {
             let line = "\(clean(part.method)) \(clean(part.url)) HTTP/1.1"
-            output.append(part.id, part.atomicityGroup, line, part.headers, part.body)
+            output.append(part.id, part.atomicityGroup, startLine: line, headers: part.headers, body: part.body)
         }
         return output.finish()
     }
@@ -104,7 +104,7 @@ struct MultipartOutput: Sendable {
     }
 
     mutating func append(
-        _ id: String?, _ newGroup: String?, _ startLine: String, _ headers: [BatchHeader], _ body: [UInt8]
+        _ id: String?, _ newGroup: String?, startLine: String, headers: [BatchHeader], body: [UInt8]
     ) {
         if newGroup != group {
             closeGroup()

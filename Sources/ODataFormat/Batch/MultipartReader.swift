@@ -144,7 +144,7 @@ struct MultipartReader: Sendable {
         case .headers:
             if let isLast {
                 try beginMessage(beforeLineEnd(line.lowerBound, partStart))
-                return try finishPart(line.lowerBound, line.lowerBound, next, isLast)
+                return try finishPart(line.lowerBound, line.lowerBound, next: next, isLast: isLast)
             }
             guard line.isEmpty else { return nil }
             try beginMessage(line.lowerBound)
@@ -155,7 +155,8 @@ struct MultipartReader: Sendable {
             }
         case .message:
             if let isLast {
-                return try finishPart(messageStart, beforeLineEnd(line.lowerBound, messageStart), next, isLast)
+                return try finishPart(
+                    messageStart, beforeLineEnd(line.lowerBound, messageStart), next: next, isLast: isLast)
             }
         case .epilogue: break
         }
@@ -255,7 +256,7 @@ struct MultipartReader: Sendable {
     }
 
     private mutating func finishPart(
-        _ start: Int, _ end: Int, _ next: Int, _ isLast: Bool
+        _ start: Int, _ end: Int, next: Int, isLast: Bool
     ) throws(BatchError) -> Message? {
         if phase == .preamble, let open = changeSet {
             // The header fields of a change set with nothing behind them.

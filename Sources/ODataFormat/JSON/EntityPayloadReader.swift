@@ -112,7 +112,9 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 let property = shape.properties[ordinal]
                 do throws(JSONError) {
                     let type = instance.statedTypes.isEmpty ? property.type : instance.type(of: property)
-                    instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+                    instance.entity.values[ordinal] = try readProperty(
+                        &scanner, property, control: &instance.entity.control
+                    ) {
                         (scanner) throws(JSONError) in try readValue(&scanner, type: type)
                     }
                 } catch {
@@ -120,12 +122,12 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 }
             } else if let control = ControlName(key) {
                 do throws(JSONError) {
-                    try readControl(control, &scanner, &instance)
+                    try readControl(control, &scanner, instance: &instance)
                 } catch {
                     throw error.within(key.string)
                 }
             } else {
-                try readUndeclared(key, &scanner, &instance)
+                try readUndeclared(key, &scanner, instance: &instance)
             }
         }
         return instance.finished()
@@ -135,7 +137,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
 
     /// An expanded navigation property, a dynamic property, or one that a derived type declares.
     private func readUndeclared(
-        _ key: JSONString, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ key: JSONString, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         let name = key.string
         do throws(JSONError) {
@@ -149,7 +151,9 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 instance.adopt(shape)
                 if let ordinal = shape.ordinal(of: name) {
                     let property = shape.properties[ordinal]
-                    instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+                    instance.entity.values[ordinal] = try readProperty(
+                        &scanner, property, control: &instance.entity.control
+                    ) {
                         (scanner) throws(JSONError) in try readValue(&scanner, type: property.type)
                     }
                     return
@@ -210,9 +214,9 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     // MARK: Control information
 
     private func readControl(
-        _ control: ControlName, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ control: ControlName, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
-        guard control.property.isEmpty else { return try readPropertyControl(control, &scanner, &instance) }
+        guard control.property.isEmpty else { return try readPropertyControl(control, &scanner, instance: &instance) }
         switch control.kind {
         case .id: instance.entity.control.id = try text(&scanner)
         case .etag: instance.entity.control.etag = try text(&scanner)
@@ -252,7 +256,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     }
 
     private func readPropertyControl(
-        _ control: ControlName, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ control: ControlName, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         let property = control.property
         switch control.kind {

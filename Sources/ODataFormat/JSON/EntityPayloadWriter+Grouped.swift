@@ -12,7 +12,7 @@ extension EntityPayloadWriter {
         var type: TypeReference?
         var value: ODataValue
 
-        init(_ name: String, _ type: TypeReference?, _ value: ODataValue) {
+        init(_ name: String, _ type: TypeReference?, value: ODataValue) {
             path = name.split(separator: "/")[...]
             self.name = name
             self.type = type
@@ -28,22 +28,22 @@ extension EntityPayloadWriter {
     }
 
     /// Writes the properties of a row whose shape names paths.
-    func writeGrouped(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+    func writeGrouped(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         let leaves = zip(entity.shape.properties, entity.values).compactMap { property, value in
-            value.map { Leaf(property.name, property.type, $0) }
+            value.map { Leaf(property.name, property.type, value: $0) }
         }
-        write(leaves, &annotations, &json)
+        write(leaves, &annotations, to: &json)
     }
 
     /// Writes what entities have beside their properties under paths.
     func writeGrouped(
         _ properties: [(name: String, value: ODataValue)], _ annotations: inout AnnotationGroups,
-        _ json: inout JSONWriter
+        to json: inout JSONWriter
     ) {
-        write(properties.map { Leaf($0.name, nil, $0.value) }, &annotations, &json)
+        write(properties.map { Leaf($0.name, nil, value: $0.value) }, &annotations, to: &json)
     }
 
-    private func write(_ leaves: [Leaf], _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+    private func write(_ leaves: [Leaf], _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         var seen: Set<Substring> = []
         for leaf in leaves {
             guard let first = leaf.path.first, seen.insert(first).inserted else { continue }
@@ -52,7 +52,7 @@ extension EntityPayloadWriter {
                 json.key(name)
                 json.beginObject()
                 let within = leaves.filter { $0.path.first == first && $0.path.count > 1 }
-                write(within.map(\.rest), &annotations, &json)
+                write(within.map(\.rest), &annotations, to: &json)
                 json.endObject()
                 continue
             }
@@ -60,7 +60,7 @@ extension EntityPayloadWriter {
             write(stated, of: name, &json)
             if !stated.contains(where: { $0.term == "odata.type" }) {
                 if let type = leaf.type {
-                    if metadata == .full { writeType(of: name, type, leaf.value, &json) }
+                    if metadata == .full { writeType(of: name, type, value: leaf.value, to: &json) }
                 } else if metadata != .none {
                     writeDynamicType(of: name, leaf.value, &json)
                 }

@@ -65,7 +65,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         _ entity: Entity, declared: QualifiedName?, context: String? = nil, to json: inout JSONWriter
     ) {
         json.beginObject()
-        if metadata != .none, let context { write("context", context, &json) }
+        if metadata != .none, let context { write("context", context, to: &json) }
         writeMembers(entity, declared: declared, to: &json)
         json.endObject()
     }
@@ -81,12 +81,12 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         var annotations = AnnotationGroups()
         if metadata != .none {
             annotations = AnnotationGroups(entity.control.annotations)
-            writeControl(entity, declared, &annotations, &json)
+            writeControl(entity, declared, annotations: &annotations, to: &json)
         }
         // The parts of a property that are needed, since copying all of one costs more than writing its value.
         let shape = entity.shape
         let isGrouped = model.structuredType(shape.name) == nil && shape.properties.contains { $0.name.contains("/") }
-        if isGrouped { writeGrouped(entity, &annotations, &json) }
+        if isGrouped { writeGrouped(entity, &annotations, to: &json) }
         for ordinal in 0..<(isGrouped ? 0 : min(shape.properties.count, entity.values.count)) {
             guard let value = entity.values[ordinal] else { continue }
             if !annotations.isEmpty || metadata == .full {
@@ -94,7 +94,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
                 let stated = annotations.take(name)
                 write(stated, of: name, &json)
                 if metadata == .full, !stated.contains(where: { $0.term == "odata.type" }) {
-                    writeType(of: name, shape.properties[ordinal].type, value, &json)
+                    writeType(of: name, shape.properties[ordinal].type, value: value, to: &json)
                 }
             }
             json.key(shape.propertyKeys[ordinal])
@@ -115,9 +115,9 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.key(name)
             writeValue(value, type: nil, to: &json)
         }
-        if !paths.isEmpty { writeGrouped(paths, &annotations, &json) }
-        if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, &json) }
-        if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, &json) }
+        if !paths.isEmpty { writeGrouped(paths, &annotations, to: &json) }
+        if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, to: &json) }
+        if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, to: &json) }
         // Those on properties that have no value here, such as the links of streams.
         for (name, terms) in annotations.rest { write(terms, of: name, &json) }
     }
@@ -127,19 +127,19 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     /// Types are fragments of the metadata URL since V4, and plain names before.
     private var typePrefix: String { version < .v4 ? "" : "#" }
 
-    private func write(_ name: String, of property: String, _ value: String, _ json: inout JSONWriter) {
+    private func write(_ name: String, of property: String, value: String, to json: inout JSONWriter) {
         json.key(control(name, of: property))
         json.string(value)
     }
 
-    private func write(_ name: String, _ value: String?, _ json: inout JSONWriter) {
+    private func write(_ name: String, _ value: String?, to json: inout JSONWriter) {
         guard let value else { return }
         json.key(control(name))
         json.string(value)
     }
 
     private func writeControl(
-        _ entity: Entity, _ declared: QualifiedName?, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter
+        _ entity: Entity, _ declared: QualifiedName?, annotations: inout AnnotationGroups, to json: inout JSONWriter
     ) {
         let shape = entity.shape
         let control = entity.control
@@ -152,30 +152,30 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
         // A type that transformations made is none that the metadata know.
         if shape != .untyped, shape.name != declared || metadata == .full, model.structuredType(shape.name) != nil {
-            write("type", typePrefix + "\(shape.name)", &json)
+            write("type", typePrefix + "\(shape.name)", to: &json)
         }
         guard shape.kind == .entity || control.id != nil else {
             return write(annotations.take(""), of: "", &json)
         }
         let id = control.id
         let isFull = metadata == .full && control.removedReason == nil
-        write("id", id, &json)
-        write("etag", control.etag, &json)
-        write("editLink", control.editLink ?? (isFull ? id : nil), &json)
-        write("readLink", control.readLink, &json)
+        write("id", id, to: &json)
+        write("etag", control.etag, to: &json)
+        write("editLink", control.editLink ?? (isFull ? id : nil), to: &json)
+        write("readLink", control.readLink, to: &json)
         let stream = isFull && shape.hasStream ? id.map { "\($0)/$value" } : nil
-        write("mediaReadLink", control.mediaReadLink ?? stream, &json)
+        write("mediaReadLink", control.mediaReadLink ?? stream, to: &json)
         if let stream, control.annotations["odata.mediaEditLink"] == nil {
-            write("mediaEditLink", stream, &json)
+            write("mediaEditLink", stream, to: &json)
         }
-        write("mediaContentType", control.mediaContentType, &json)
-        write("mediaEtag", control.mediaEtag, &json)
+        write("mediaContentType", control.mediaContentType, to: &json)
+        write("mediaEtag", control.mediaEtag, to: &json)
         write(annotations.take(""), of: "", &json)
-        if isFull, let id { writeOperations(id, entity, &json) }
+        if isFull, let id { writeOperations(id, entity, to: &json) }
     }
 
     /// Offers the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
-    private func writeOperations(_ id: String, _ entity: Entity, _ json: inout JSONWriter) {
+    private func writeOperations(_ id: String, _ entity: Entity, to json: inout JSONWriter) {
         write(
             operations.offered(with: entity.shape.name, in: model).filter {
                 entity.control.annotations["#\($0.name)"] == nil
@@ -206,7 +206,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// Says where the streams are that are properties (OData JSON Format 4.01, 10 *Stream Property*).
-    private func writeStreams(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+    private func writeStreams(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         guard let id = entity.control.id else { return }
         for property in entity.shape.properties where property.type.primitive == .stream {
             let stated = annotations.take(property.name)
@@ -237,7 +237,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     /// States the type of a declared property unless JSON itself tells it (OData JSON Format 4.01, 4.6.3).
     func writeType(
-        of name: String, _ type: TypeReference, _ value: ODataValue, _ json: inout JSONWriter
+        of name: String, _ type: TypeReference, value: ODataValue, to json: inout JSONWriter
     ) {
         switch (type, value) {
         case (.primitive(.string), _), (.primitive(.boolean), _), (.primitive(.double), .double), (_, .null),
@@ -293,7 +293,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     // MARK: Related entities
 
-    private func writeRelated(_ entity: Entity, _ annotations: inout AnnotationGroups, _ json: inout JSONWriter) {
+    private func writeRelated(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         for property in entity.shape.navigationProperties {
             write(annotations.take(property.name), of: property.name, &json)
             if metadata == .full, let id = entity.control.id, entity.control.removedReason == nil {
@@ -309,12 +309,12 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
                     }
                 }
             }
-            if let related = entity.related[property.name] { write(related, property, entity, &json) }
+            if let related = entity.related[property.name] { write(related, property, entity: entity, to: &json) }
         }
     }
 
     private func write(
-        _ related: RelatedEntities, _ property: NavigationProperty, _ entity: Entity, _ json: inout JSONWriter
+        _ related: RelatedEntities, _ property: NavigationProperty, entity: Entity, to json: inout JSONWriter
     ) {
         switch related {
         case .none:
@@ -341,15 +341,15 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             // What a transformation or a cross join leads to is no property of the row: a link to it stands there.
             let isMade = model.structuredType(entity.shape.name) == nil
             if isMade, version >= .v4, !property.isCollection, let id = ids.first {
-                if metadata != .none { write("navigationLink", of: property.name, id, &json) }
+                if metadata != .none { write("navigationLink", of: property.name, value: id, to: &json) }
                 return
             }
-            writeReferences(ids, property, &json)
+            writeReferences(ids, property, to: &json)
         }
     }
 
     /// `Customer@odata.bind` in 4.0, `"Customer": {"@id": …}` since 4.01 (OData JSON Format 4.01, 8.5).
-    private func writeReferences(_ ids: [String], _ property: NavigationProperty, _ json: inout JSONWriter) {
+    private func writeReferences(_ ids: [String], _ property: NavigationProperty, to json: inout JSONWriter) {
         let isNew = version >= .v401
         json.key(isNew ? property.name : control("bind", of: property.name))
         if property.isCollection { json.beginArray() }

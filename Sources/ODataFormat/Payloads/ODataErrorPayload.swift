@@ -182,13 +182,13 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
             writer.endObject()
             return
         }
-        Self.write(code, message, target, to: &writer)
+        Self.write(code, message, target: target, to: &writer)
         if !details.isEmpty {
             writer.key("details")
             writer.beginArray()
             for detail in details {
                 writer.beginObject()
-                Self.write(detail.code, detail.message, detail.target, to: &writer)
+                Self.write(detail.code, detail.message, target: detail.target, to: &writer)
                 writer.endObject()
             }
             writer.endArray()
@@ -221,7 +221,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
             writer.beginArray()
             for detail in details {
                 writer.beginObject()
-                Self.write(detail.code, detail.message, detail.target, to: &writer)
+                Self.write(detail.code, detail.message, target: detail.target, to: &writer)
                 writer.endObject()
             }
             writer.endArray()
@@ -229,7 +229,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         }
     }
 
-    private static func write(_ code: String, _ message: String, _ target: String?, to writer: inout JSONWriter) {
+    private static func write(_ code: String, _ message: String, target: String?, to writer: inout JSONWriter) {
         writer.key("code")
         writer.string(code)
         writer.key("message")

@@ -41,7 +41,7 @@ public struct ValuePayload: Hashable, Sendable {
             try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
                 serviceError = try EntityPayloadReader.takeError(&scanner, .untyped)
                 if serviceError != nil { return }
-                try result.read(&scanner, type, reader)
+                try result.read(&scanner, type, reader: reader)
                 try scanner.expectEnd()
             }
         } catch {
@@ -52,7 +52,7 @@ public struct ValuePayload: Hashable, Sendable {
     }
 
     private mutating func read(
-        _ scanner: inout JSONScanner, _ type: TypeReference, _ reader: EntityPayloadReader
+        _ scanner: inout JSONScanner, _ type: TypeReference, reader: EntityPayloadReader
     ) throws(JSONError) {
         var hasValue = false
         try scanner.beginObject()

@@ -8,14 +8,14 @@ enum VerboseBody {
     ///   - bytes: the whole body.
     ///   - shape: the type of the content, whose properties are no wrappers.
     static func read<Result>(
-        _ bytes: [UInt8], _ shape: Shape, _ read: (inout JSONScanner) throws(JSONError) -> Result
+        _ bytes: [UInt8], _ shape: Shape, read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(PayloadError) -> Result {
         var serviceError: ODataErrorPayload?
         do throws(JSONError) {
             let result = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Result? in
                 serviceError = try EntityPayloadReader.takeError(&scanner, shape)
                 if serviceError != nil { return nil }
-                let result = try unwrapped(&scanner, shape, read)
+                let result = try unwrapped(&scanner, shape, read: read)
                 try scanner.expectEnd()
                 return result
             }
@@ -27,7 +27,7 @@ enum VerboseBody {
     }
 
     private static func unwrapped<Result>(
-        _ scanner: inout JSONScanner, _ shape: Shape, _ read: (inout JSONScanner) throws(JSONError) -> Result
+        _ scanner: inout JSONScanner, _ shape: Shape, read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         var ahead = scanner
         guard try scanner.peekKind() == .object, shape.ordinal(of: "d") == nil else { return try read(&scanner) }
@@ -53,7 +53,7 @@ enum VerboseBody {
     ///   - isStructured: whether the value is an object of its own.
     static func readNamed<Result>(
         _ scanner: inout JSONScanner, _ shape: Shape, isStructured: Bool, isCollection: Bool,
-        _ read: (inout JSONScanner) throws(JSONError) -> Result
+        read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         guard try scanner.peekKind() == .object else { return try read(&scanner) }
         var ahead = scanner

@@ -48,7 +48,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
                 predicted = ordinal + 1
                 let property = instance.entity.shape.properties[ordinal]
                 do throws(JSONError) {
-                    try readProperty(property, ordinal, &scanner, &instance)
+                    try readProperty(property, ordinal, scanner: &scanner, instance: &instance)
                 } catch {
                     throw error.within(property.name)
                 }
@@ -62,7 +62,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
                 let offset = key.offset
                 let name = key.string
                 do throws(JSONError) {
-                    try readUndeclared(name, at: offset, &scanner, &instance)
+                    try readUndeclared(name, at: offset, scanner: &scanner, instance: &instance)
                 } catch {
                     throw error.within(name)
                 }
@@ -72,15 +72,15 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     }
 
     private func readProperty(
-        _ property: Property, _ ordinal: Int, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ property: Property, _ ordinal: Int, scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         if property.type.primitive == .stream || property.type == .untyped("Edm.Stream"),
             try scanner.peekKind() == .object
         {
-            return try readStream(property.name, &scanner, &instance)
+            return try readStream(property.name, &scanner, instance: &instance)
         }
         let type = instance.type(of: property)
-        instance.entity.values[ordinal] = try readProperty(&scanner, property, &instance.entity.control) {
+        instance.entity.values[ordinal] = try readProperty(&scanner, property, control: &instance.entity.control) {
             (scanner) throws(JSONError) in try readVerboseValue(&scanner, type: type)
         }
     }
@@ -170,21 +170,21 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     // MARK: What is no declared property
 
     private func readUndeclared(
-        _ name: String, at offset: Int, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ name: String, at offset: Int, scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         if let navigation = instance.entity.shape.navigationProperty(name) {
-            return try readRelated(navigation, &scanner, &instance)
+            return try readRelated(navigation, &scanner, instance: &instance)
         }
         if let shape = try instance.typeAhead({ () throws(JSONError) in try typeAhead(scanner) }) {
             instance.adopt(shape)
             if let ordinal = shape.ordinal(of: name) {
-                return try readProperty(shape.properties[ordinal], ordinal, &scanner, &instance)
+                return try readProperty(shape.properties[ordinal], ordinal, scanner: &scanner, instance: &instance)
             }
             if let navigation = shape.navigationProperty(name) {
-                return try readRelated(navigation, &scanner, &instance)
+                return try readRelated(navigation, &scanner, instance: &instance)
             }
         }
-        if try scanner.peekKind() == .object, try readLinkOrStream(name, &scanner, &instance) { return }
+        if try scanner.peekKind() == .object, try readLinkOrStream(name, &scanner, instance: &instance) { return }
         guard instance.entity.shape.isOpen else {
             if strictness == .strict {
                 throw scanner.error(
@@ -211,7 +211,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
 
     /// A link or stream of a name that the model does not know, kept as what it is.
     private func readLinkOrStream(
-        _ name: String, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ name: String, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) -> Bool {
         var ahead = scanner
         try ahead.beginObject()
@@ -223,13 +223,13 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
             return true
         }
         guard key == "__mediaresource" else { return false }
-        try readStream(name, &scanner, &instance)
+        try readStream(name, &scanner, instance: &instance)
         return true
     }
 
     /// `{"__mediaresource": {"media_src": …}}`: a stream that is a property (V3).
     private func readStream(
-        _ name: String, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ name: String, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
@@ -250,14 +250,15 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     // MARK: Related entities
 
     private func readRelated(
-        _ navigation: NavigationProperty, _ scanner: inout JSONScanner, _ instance: inout InstanceInProgress
+        _ navigation: NavigationProperty, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
         let name = navigation.name
         switch try scanner.peekKind() {
         case .null:
             try scanner.readNull()
             instance.entity.related[name] = RelatedEntities.none
-        case .array: instance.entity.related[name] = Self.related(try readMany(&scanner, navigation.target), nil, nil)
+        case .array:
+            instance.entity.related[name] = Self.related(try readMany(&scanner, navigation.target), nil, nextLink: nil)
         case .object:
             var ahead = scanner
             try ahead.beginObject()
@@ -302,11 +303,11 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
             }
         }
         guard let entities else { throw scanner.error(.unexpected("no such member"), expected: "the member results") }
-        return Self.related(entities, count, nextLink)
+        return Self.related(entities, count, nextLink: nextLink)
     }
 
     /// Entries of which only the URI is known are references to existing ones (OData V2, *Creating Entries*).
-    private static func related(_ entities: [Entity], _ count: Int64?, _ nextLink: String?) -> RelatedEntities {
+    private static func related(_ entities: [Entity], _ count: Int64?, nextLink: String?) -> RelatedEntities {
         let references = entities.compactMap(reference)
         if count == nil, nextLink == nil, !entities.isEmpty, references.count == entities.count {
             return .references(references)

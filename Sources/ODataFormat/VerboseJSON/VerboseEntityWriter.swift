@@ -201,7 +201,7 @@ public struct VerboseEntityWriter: Sendable {
         switch related {
         case .none: json.null()
         case .one(let other): writeInstance(other, to: &json)
-        case .many(let others, let count, let nextLink): writeMany(others, count, nextLink, to: &json)
+        case .many(let others, let count, let nextLink): writeMany(others, count, nextLink: nextLink, to: &json)
         case .references(let ids):
             func write(_ id: String) {
                 json.beginObject()
@@ -224,7 +224,7 @@ public struct VerboseEntityWriter: Sendable {
         }
     }
 
-    private func writeMany(_ entities: [Entity], _ count: Int64?, _ nextLink: String?, to json: inout JSONWriter) {
+    private func writeMany(_ entities: [Entity], _ count: Int64?, nextLink: String?, to json: inout JSONWriter) {
         if version > .v1 {
             json.beginObject()
             if let count {

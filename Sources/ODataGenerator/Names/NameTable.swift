@@ -19,7 +19,7 @@ struct NameTable {
     private var container: [String: String] = [:]
     private let overrides: [String: String]
 
-    init(_ model: EntityDataModel, _ subset: ModelSubset, _ configuration: GeneratorConfiguration)
+    init(_ model: EntityDataModel, _ subset: ModelSubset, configuration: GeneratorConfiguration)
         throws(GeneratorError)
     {
         overrides = configuration.names
@@ -120,7 +120,7 @@ struct NameTable {
             var reserved = ReservedNames.enumerationMembers
             if type.isFlags { reserved.formUnion(ReservedNames.flags) }
             var scope = NameScope()
-            members[name] = try named(type.members.map(\.name), of: name, &scope, reserved)
+            members[name] = try named(type.members.map(\.name), of: name, scope: &scope, reserved: reserved)
         }
     }
 
@@ -139,13 +139,13 @@ struct NameTable {
             for taken in inherited.values { _ = scope.take(taken) }
             let own = (type.properties.map(\.name) + type.navigationProperties.map(\.name))
                 .filter { inherited[$0] == nil }
-            let given = try named(own, of: type.name, &scope, ReservedNames.members)
+            let given = try named(own, of: type.name, scope: &scope, reserved: ReservedNames.members)
             members[type.name] = inherited.merging(given) { first, _ in first }
         }
     }
 
     private func named(
-        _ names: [String], of type: QualifiedName, _ scope: inout NameScope, _ reserved: Set<String>
+        _ names: [String], of type: QualifiedName, scope: inout NameScope, reserved: Set<String>
     ) throws(GeneratorError) -> [String: String] {
         var result: [String: String] = [:]
         let names = names.sorted()

@@ -3,7 +3,8 @@ extension ReservedNames {
     static let libraryTypes: Set<String> = [
         "AggregateFunction", "AggregateItem", "AggregationRole", "AnnotatedElement", "AnnotatedKind", "Annotation",
         "AnnotationExpression", "ArithmeticValue", "Association", "AssociationSet", "Base64URL", "BatchBuilder",
-        "BatchCondition", "BatchItem", "BatchOperation", "BatchResult", "BatchResults", "BatchValueReference",
+        "BatchCondition", "BatchItem", "BatchOperation", "BatchMember", "BatchProgress", "BatchResult",
+        "BatchScreening", "BatchResults", "BatchValueReference",
         "BinaryOperator", "Binder", "BoundAggregate", "BoundCompute", "BoundExpand", "BoundExpression",
         "BoundHierarchy", "BoundHierarchyTest", "BoundJoin", "BoundNest", "BoundNode", "BoundNodeGrouping",
         "BoundOrder",
@@ -22,7 +23,8 @@ extension ReservedNames {
         "HeaderField",
         "HierarchyReference", "Identifier", "InvalidValueError", "JSONBoundaryFinder", "JSONError", "JSONMemberSet",
         "JSONNumber", "JSONPosition", "JSONRow", "JSONRowWriter", "JSONScanner", "JSONString", "JSONValueReading",
-        "JSONValueWriting", "JSONWriter", "KeyPredicate", "LexicalError", "Literal", "MediaEntity", "MemoryShare",
+        "JSONValueWriting", "JSONWriter", "KeyPredicate", "LeastRecentlyUsed", "LexicalError", "Literal", "MediaEntity",
+        "MemoryShare",
         "ModelDifference", "ModelError", "ModelNode", "ModelSummary", "Multiplicity", "NavigationCollectionPath",
         "NavigationPath", "NavigationProperty", "NavigationPropertyBinding", "NodeInjection", "NodePath",
         "NumberOperations", "ODataDate", "ODataDateTime", "ODataDateTimeOffset", "ODataDecimal", "ODataDuration",
@@ -32,7 +34,7 @@ extension ReservedNames {
         "ParsingOptions", "PathArguments", "PathSegment", "PathStep", "PatternMatching", "PayloadContext", "Preference",
         "Preferences", "PrimitiveType", "Principal", "Property", "PropertyPath", "PropertyReader", "PropertyReading",
         "PropertyWriter", "QualifiedName", "Query", "QueryDialect", "QueryError", "QueryExpression", "QueryLanguage",
-        "QueryLimits", "QueryOptions", "QueryShape", "RangeVariable", "RankedMethod", "RawAttribute", "RecentlyUsed",
+        "QueryLimits", "QueryOptions", "QueryShape", "RangeVariable", "RankedMethod", "RawAttribute",
         "ReferentialConstraint", "RegularExpression", "RelatedEntities", "Relationship", "RemovedEntity",
         "Repeatability",
         "RepeatabilityResult", "RequestBatch", "RequestBody", "RequestBudget", "RequestDefaults", "ResourcePath",
@@ -42,7 +44,8 @@ extension ReservedNames {
         "TypePromotion", "TypeReference", "TypedComplex", "TypedEntity", "TypedEnumeration", "TypedExpression",
         "TypedFlags", "TypedPage", "TypedPaths", "TypedProjection", "TypedQuery", "TypedResource", "TypedService",
         "TypedStructure", "UnaryOperator", "UnreadableValue", "ValueCast", "ValueCollectionRequest", "ValueExpression",
-        "ValueRequest", "ValueValidator", "XMLFragment", "XMLFragmentError", "XMLFragmentParser", "XMLOutput",
+        "ValueRequest", "ValueValidator", "Vocabulary", "XMLFragment", "XMLFragmentError", "XMLFragmentParser",
+        "XMLOutput",
         "XMLTree", "XMLTreeError",
     ]
 }

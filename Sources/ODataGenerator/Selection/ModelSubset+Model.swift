@@ -113,7 +113,7 @@ extension ModelSubset {
     private func reduced(_ annotations: [Annotation]) -> [Annotation] {
         let texts = ["label", "quickinfo", "heading", "Description", "LongDescription"]
         return annotations.filter { annotation in
-            let isKept = annotation.term.hasPrefix("Org.OData.Core.V1.") || annotation.term.hasPrefix("sap:")
+            let isKept = annotation.term.hasPrefix(Vocabulary.core) || annotation.term.hasPrefix("sap:")
             return isKept && !texts.contains { annotation.term.hasSuffix($0) }
         }
     }

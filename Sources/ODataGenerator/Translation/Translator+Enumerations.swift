@@ -12,7 +12,9 @@ extension Translator {
             let documentation = Self.documentation(member, Self.code(member.name) + ".")
             if isOptionSet {
                 members.append(
-                    constant(documentation, name, "\(names.type(type.name))(rawValue: \(member.value))", type.name))
+                    constant(
+                        documentation, name, value: "\(names.type(type.name))(rawValue: \(member.value))",
+                        type: type.name))
             } else if let first = seen[member.value] {
                 // Several members may have one number, cases of a Swift enumeration may not.
                 aliases.append(
@@ -53,7 +55,7 @@ extension Translator {
     }
 
     private func constant(
-        _ documentation: [String], _ name: String, _ value: String, _ type: QualifiedName
+        _ documentation: [String], _ name: String, value: String, type: QualifiedName
     ) -> SwiftDeclaration {
         .property(
             SwiftProperty(

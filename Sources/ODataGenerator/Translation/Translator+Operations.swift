@@ -157,7 +157,7 @@ extension Translator {
         for (index, parameter) in operation.parameters.enumerated() {
             if operation.isBound, index == 0 { continue }
             let isOptional = parameter.mayBeLeftOut
-            let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, parameter.facets)
+            let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, facets: parameter.facets)
             var type = swiftType(parameter.type.element)
             // An array of bytes is a binary value otherwise.
             let hasMembers = hasNullMembers || parameter.type.isCollection && type == "UInt8"
@@ -196,14 +196,14 @@ extension Translator {
         guard type.isCollection else {
             return ("\(element)?", "async throws", "return try await odataCall.value()")
         }
-        return hasNullMembers(type, operation.isReturnNullable, operation.returnFacets)
+        return hasNullMembers(type, operation.isReturnNullable, facets: operation.returnFacets)
             ? ("[\(element)?]", "async throws", "return try await odataCall.members()")
             : ("[\(element)]", "async throws", "return try await odataCall.values()")
     }
 
     /// Whether the members of a collection may be null. Where the document does not say, they are not expected to be;
     /// V2 and V3 cannot say it.
-    private func hasNullMembers(_ type: TypeReference, _ isNullable: Bool, _ facets: Facets) -> Bool {
+    private func hasNullMembers(_ type: TypeReference, _ isNullable: Bool, facets: Facets) -> Bool {
         type.isCollection && isNullable && !facets.isNullabilityUnstated && model.version >= .v4
     }
 }

@@ -15,7 +15,7 @@ extension Translator {
             members.append(
                 source(
                     Self.documentation(set, "\(Self.code(set.name)), entities of \(Self.code(set.type))."), set.name,
-                    "EntityCollection<\(names.type(set.type))>", label: "set"))
+                    type: "EntityCollection<\(names.type(set.type))>", label: "set"))
         }
         for singleton in model.container.singletons.sorted(by: { $0.name < $1.name })
         where subset.isWanted(singleton.name) && subset.contains(singleton.type) {
@@ -23,7 +23,7 @@ extension Translator {
                 source(
                     Self.documentation(
                         singleton, "\(Self.code(singleton.name)), the only \(Self.code(singleton.type)) of its kind."),
-                    singleton.name, "EntityRequest<\(names.type(singleton.type))>", label: "singleton"))
+                    singleton.name, type: "EntityRequest<\(names.type(singleton.type))>", label: "singleton"))
         }
         members += importMethods()
         let service = SwiftType(
@@ -34,7 +34,7 @@ extension Translator {
         return [.type(service)]
     }
 
-    private func source(_ documentation: [String], _ name: String, _ type: String, label: String) -> SwiftDeclaration {
+    private func source(_ documentation: [String], _ name: String, type: String, label: String) -> SwiftDeclaration {
         .property(
             SwiftProperty(
                 documentation: documentation, name: names.set(name), type: type,

@@ -16,7 +16,7 @@ struct Translator {
         self.model = model
         self.configuration = configuration
         subset = try ModelSubset(of: model, configuration)
-        names = try NameTable(model, subset, configuration)
+        names = try NameTable(model, subset, configuration: configuration)
         let operations = (model.schemas + model.includedSchemas).flatMap { $0.operations.map(\.name) }
         operationNames = Set(operations).sorted { $0.description < $1.description }
         operationsByBinding = bindings()

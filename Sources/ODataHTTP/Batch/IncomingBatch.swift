@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 
 /// One request of a batch that a service got, readable or not.
-struct IncomingPart: Sendable {
+struct IncomingPart: BatchMember, Sendable {
     /// Identifies the request within the batch.
     var id: String
     /// The id that the client gave the request, which the answer carries.

@@ -58,7 +58,7 @@ struct ContentNegotiation {
     }
 
     /// Takes the wishes of a request from its header fields, its query and the versions that it states.
-    init(_ fields: RequestFields, formatOption: String?, _ versions: VersionHeaders, _ version: ODataVersion) {
+    init(_ fields: RequestFields, formatOption: String?, versions: VersionHeaders, version: ODataVersion) {
         self.init(
             accept: fields.accept, acceptCharset: fields.acceptCharset, formatOption: formatOption, version: version,
             isPrefixed: !versions.stateV401)
@@ -81,7 +81,9 @@ struct ContentNegotiation {
         let ranges = try ranges()
         var best: (range: MediaType, agreement: Agreement)?
         for range in ranges where range.weight > 0 {
-            guard let agreement = agreement(range, representation), !isExcluded(range, ranges, representation) else {
+            guard let agreement = agreement(range, representation),
+                !isExcluded(range, ranges, representation: representation)
+            else {
                 continue
             }
             if let chosen = best, chosen.range.weight >= range.weight,
@@ -103,7 +105,7 @@ struct ContentNegotiation {
 
     /// Whether a more specific range with the weight 0 takes back what this one allows.
     private func isExcluded(
-        _ range: MediaType, _ ranges: [MediaType], _ representation: Representation
+        _ range: MediaType, _ ranges: [MediaType], representation: Representation
     ) -> Bool {
         ranges.contains {
             $0.weight == 0 && $0.parameters.isEmpty && specificity($0) > specificity(range)

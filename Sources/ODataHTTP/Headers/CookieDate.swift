@@ -29,7 +29,7 @@ package enum CookieDate {
         guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601, time.hour < 24,
             time.minute < 60, time.second < 60
         else { return nil }
-        return days(year, month, day) * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
+        return days(year, month, day: day) * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
     }
 
     private static func clock(_ word: String) -> (hour: Int, minute: Int, second: Int)? {
@@ -46,7 +46,7 @@ package enum CookieDate {
     }
 
     /// The days from 1970-01-01 to a day of the Gregorian calendar.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
+    private static func days(_ year: Int, _ month: Int, day: Int) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400
         let yearOfEra = shifted - era * 400

@@ -25,7 +25,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Makes a media type.
-    public init(_ type: String, _ subtype: String, _ parameters: [Parameter] = []) {
+    public init(_ type: String, _ subtype: String, parameters: [Parameter] = []) {
         self.type = type
         self.subtype = subtype
         self.parameters = parameters

@@ -76,7 +76,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         var rest = url
         if url.utf8.first != UInt8(ascii: "/") {
             guard let parts = Self.absolute(url) else { return url }
-            if let authority, !Self.isSame(parts, authority, scheme ?? parts.scheme) { return nil }
+            if let authority, !Self.isSame(parts, authority, scheme: scheme ?? parts.scheme) { return nil }
             rest = parts.path
         }
         if rest.utf8.starts(with: path.utf8) { return String(Substring(rest.utf8.dropFirst(path.utf8.count))) }
@@ -105,7 +105,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether a URL has the host and port of an authority, which may leave out the port of its scheme.
     private static func isSame(
-        _ parts: (scheme: String, authority: String, path: String), _ authority: String, _ scheme: String
+        _ parts: (scheme: String, authority: String, path: String), _ authority: String, scheme: String
     ) -> Bool {
         if parts.authority.lowercased() == authority.lowercased() { return true }
         guard let own = Origin(scheme: scheme, authority: authority),

@@ -8,7 +8,7 @@ struct RawValue {
     /// Writes a value: text for most types, the bytes themselves for `Edm.Binary`.
     ///
     /// - Throws: ``ODataError`` with status 400 for values that have no raw form.
-    init(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws(ODataError) {
+    init(_ value: ODataValue, _ type: TypeReference, model: EntityDataModel) throws(ODataError) {
         switch (value, type) {
         case (.binary(let content), _): bytes = content
         case (.enumeration(let number), .enumeration(let name)):
@@ -27,7 +27,7 @@ struct RawValue {
     ///
     /// - Throws: ``ODataError`` with status 400 that says what was expected.
     static func read(
-        _ bytes: [UInt8], _ type: TypeReference, _ model: EntityDataModel
+        _ bytes: [UInt8], _ type: TypeReference, model: EntityDataModel
     ) throws(ODataError) -> ODataValue {
         if type.primitive == .binary { return .binary(bytes) }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -171,7 +171,7 @@ struct RequestBodyDecoder {
     private func rawValue(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
         if property.type.primitive == .stream { return media(body) }
         let bytes = try await body.collect(limit: decoder.maxBodySize)
-        return .value(try RawValue.read(bytes, property.type, decoder.model), property.type)
+        return .value(try RawValue.read(bytes, property.type, model: decoder.model), property.type)
     }
 
     private func media(_ body: ByteStream) -> RequestBody {

@@ -122,8 +122,10 @@ public struct RequestDecoder: Sendable {
         if query != nil { method = .read }
         try MethodRules.check(method, of: bound.resource)
         let preferences = PreferenceFields.preferences(fields.prefer)
-        let agreement = try ContentNegotiation(fields, formatOption: url.options.format, versions, version)
-            .agree(on: representation(of: bound.resource, method, preferences))
+        let agreement = try ContentNegotiation(
+            fields, formatOption: url.options.format, versions: versions, version: version
+        )
+        .agree(on: representation(of: bound.resource, method, preferences))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
         // A reference leads to an entity that only the provider knows.

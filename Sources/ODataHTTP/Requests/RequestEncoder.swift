@@ -158,7 +158,7 @@ public struct RequestEncoder: Sendable {
         case .entity(let entity): return Body(writer.requestEntity(entity))
         case .value(let value, let type):
             if case .value? = request.url.path.segments.last {
-                return try Body(RawValue(value, type, model).bytes, RawValue.contentType(type))
+                return try Body(RawValue(value, type, model: model).bytes, RawValue.contentType(type))
             }
             return Body(writer.value(value, type: type, context: nil))
         case .parameters(let parameters):

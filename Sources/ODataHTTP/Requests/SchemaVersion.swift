@@ -9,7 +9,7 @@ struct SchemaVersion {
 
     init(_ model: EntityDataModel) {
         known = Set(
-            model.schemas.compactMap { $0.annotations.annotation("Org.OData.Core.V1.SchemaVersion")?.value?.string })
+            model.schemas.compactMap { $0.annotations.annotation(Vocabulary.schemaVersion)?.value?.string })
     }
 
     /// Refuses a request against a version that does not exist. The present one, `*`, always does.

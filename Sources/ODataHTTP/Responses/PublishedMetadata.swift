@@ -29,15 +29,15 @@ final class PublishedMetadata: Sendable {
         return published
     }
 
-    private static let capabilities = "Org.OData.Capabilities.V1."
+    private static let capabilities = Vocabulary.capabilities
 
     private var annotations: [Annotation] {
         [
-            Annotation(term: "Org.OData.Core.V1.ODataVersions", value: Self.string("4.0,4.01")),
+            Annotation(term: Vocabulary.oDataVersions, value: Self.string("4.0,4.01")),
             Annotation(
                 term: Self.capabilities + "ConformanceLevel",
                 value: .constant(
-                    kind: "EnumMember", text: "Org.OData.Capabilities.V1.ConformanceLevelType/Advanced")),
+                    kind: "EnumMember", text: Vocabulary.capabilities + "ConformanceLevelType/Advanced")),
             Self.collection("SupportedFormats", ["application/json;odata.metadata=full;odata.streaming=true"]),
             Self.collection("SupportedMetadataFormats", ["application/xml", "application/json"]),
             Self.flag("AsynchronousRequestsSupported", isAsynchronous),

@@ -159,7 +159,7 @@ public struct ResponseEncoder: Sendable {
         case .value(let value, let type):
             if value.isNull { return nil }
             if case .rawValue = incoming.bound.resource.target {
-                return Body(try RawValue(value, type, model).bytes, text(RawValue.contentType(type), incoming))
+                return Body(try RawValue(value, type, model: model).bytes, text(RawValue.contentType(type), incoming))
             }
             let context = context(incoming, owner: response.owner)
             return Body(writer.value(value, type: type, context: context), incoming.contentType)

@@ -1,42 +1,40 @@
 import HTTPTypes
 import ODataService
-import Synchronization
 
-/// Counts the bytes of bodies that go through another transport, for progress and reports.
+/// Another transport whose requests and bytes are counted.
 ///
 /// ```swift
 /// let transport = MeteredTransport(try NIOTransport())
 /// let client = try ODataClient(serviceRoot: root, transport: transport)
 /// …
-/// print(transport.received)
+/// print(transport.meter.received)
 /// ```
-public final class MeteredTransport<Base: HTTPTransport>: HTTPTransport {
+public struct MeteredTransport<Base: HTTPTransport>: HTTPTransport {
     /// The transport that does the work.
     public let base: Base
-    private let counts = Mutex((sent: Int64(0), received: Int64(0), requests: 0))
+    /// The counts so far.
+    public let meter: TransferMeter
 
     /// Wraps a transport.
-    public init(_ base: Base) { self.base = base }
+    ///
+    /// - Parameter meter: a meter that may count several transports.
+    public init(_ base: Base, meter: TransferMeter = TransferMeter()) {
+        self.base = base
+        self.meter = meter
+    }
 
-    /// The bytes of request bodies so far.
-    public var sent: Int64 { counts.withLock { $0.sent } }
-    /// The bytes of response bodies so far, after they were unpacked.
-    public var received: Int64 { counts.withLock { $0.received } }
-    /// The requests so far.
-    public var requests: Int { counts.withLock { $0.requests } }
-    /// What the wrapped transport says.
+    /// Whether the wrapped transport keeps a session.
     public var keepsSession: Bool { base.keepsSession }
     /// The client certificate of the wrapped transport.
     public var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
-    /// Sends a request and counts what goes by.
+    /// Sends a request and counts the bytes of both bodies.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
-        counts.withLock { $0.requests += 1 }
-        let upload = body?.observed { chunk in self.counts.withLock { $0.sent += Int64(chunk?.count ?? 0) } }
-        let (response, stream) = try await base.send(request, body: upload, options: options)
-        let download = stream.observed { chunk in self.counts.withLock { $0.received += Int64(chunk?.count ?? 0) } }
-        return (response, download)
+        meter.addRequest()
+        let upload = body?.observed { meter.addSent($0?.count ?? 0) }
+        let (response, download) = try await base.send(request, body: upload, options: options)
+        return (response, download.observed { meter.addReceived($0?.count ?? 0) })
     }
 }

@@ -81,7 +81,7 @@ struct V2BoundOperations: Sendable {
         var result = [attribute("action-for", shape.name.description)]
         if let label = operation.label { result.append(attribute("label", label)) }
         // `Core.OperationAvailable` starts from the binding parameter, the attribute from the entity.
-        if case .path(_, let text)? = operation.annotation("Org.OData.Core.V1.OperationAvailable")?.value,
+        if case .path(_, let text)? = operation.annotation(Vocabulary.operationAvailable)?.value,
             let binding = operation.parameters.first?.name, text.hasPrefix(binding + "/")
         {
             result.append(attribute("applicable-path", String(text.dropFirst(binding.count + 1))))

@@ -59,7 +59,7 @@ struct V2Model: Sendable {
     private static func statingConcurrency(of model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         var tokens: [QualifiedName: Set<String>] = [:]
         for set in model.container.entitySets {
-            let stated = set.annotations.annotation("Org.OData.Core.V1.OptimisticConcurrency")
+            let stated = set.annotations.annotation(Vocabulary.optimisticConcurrency)
             guard case .collection(let paths)? = stated?.value else { continue }
             for case .path(_, let name) in paths { tokens[set.type, default: []].insert(name) }
         }

@@ -197,7 +197,7 @@ struct V2RequestDecoder {
             return .media(body, contentType: fields[.contentType] ?? "application/octet-stream")
         case (.rawValue(let property?), _):
             let bytes = try await body.collect(limit: maxBodySize)
-            return .value(try RawValue.read(bytes, property.type, model.service), property.type)
+            return .value(try RawValue.read(bytes, property.type, model: model.service), property.type)
         case (.property(let property, let shape), _):
             let visible = model.visible.shape(shape.name)?.property(property.name) ?? property
             let bytes = try await content(body, fields)

@@ -192,7 +192,7 @@ struct V2RequestEncoder {
             set(encoder.entity(absolute(entity)), .entry)
         case .value(let value, let type):
             if case .value? = request.url.path.segments.last {
-                parts.body = try RawValue(value, type, model).bytes
+                parts.body = try RawValue(value, type, model: model).bytes
                 parts.fields[.contentType] = RawValue.contentType(type)
             } else {
                 try check(value.textBeyondXML, format)

@@ -80,7 +80,7 @@ struct V2ResponseEncoder {
             return data(feed(page, request, encoder, entities), .feed)
         case .value(let value, let type):
             if case .rawValue = request.bound.resource.target {
-                return (ByteStream(try RawValue(value, type, model.service).bytes), RawValue.contentType(type))
+                return (ByteStream(try RawValue(value, type, model: model.service).bytes), RawValue.contentType(type))
             }
             let visible = entities.values.visible(value, from: type, to: type)
             return data(encoder.value(ValuePayload(visible), named: name(request), type: visibleType(type, request)))

@@ -1,8 +1,8 @@
-private let common = "com.sap.vocabularies.Common.v1."
-private let core = "Org.OData.Core.V1."
-private let capabilities = "Org.OData.Capabilities.V1."
-private let analytics = "com.sap.vocabularies.Analytics.v1."
-private let measures = "Org.OData.Measures.V1."
+private let common = Vocabulary.common
+private let core = Vocabulary.core
+private let capabilities = Vocabulary.capabilities
+private let analytics = Vocabulary.analytics
+private let measures = Vocabulary.measures
 
 extension AnnotatedElement {
     /// What the element is called in a user interface: `sap:label`, `Common.Label`.
@@ -35,7 +35,7 @@ extension AnnotatedElement {
     }
 
     /// The regular expression of JavaScript that values match: `sap:validation-regexp`, `Validation.Pattern`.
-    public var validationPattern: String? { string("Org.OData.Validation.V1.Pattern") }
+    public var validationPattern: String? { string(Vocabulary.pattern) }
 
     /// An attribute of SAP's that is true or false.
     func flag(_ name: String) -> Bool? { sapAttribute(name).map(SAPAttributes.isTrue) }
@@ -79,7 +79,7 @@ extension Property {
     public var filterRestriction: String? { sapAttribute("filter-restriction") }
 
     /// Whether it is shown at all: `sap:visible`, `UI.Hidden`. The default is true.
-    public var isVisible: Bool { flag("visible") ?? (tag("com.sap.vocabularies.UI.v1.Hidden") != true) }
+    public var isVisible: Bool { flag("visible") ?? (tag(Vocabulary.hidden) != true) }
 
     /// Whether lists show it: `sap:visible-in-list`; `nil` where nothing is said.
     public var isVisibleInList: Bool? { flag("visible-in-list") }

@@ -1,9 +1,9 @@
-private let capabilities = "Org.OData.Capabilities.V1."
+private let capabilities = Vocabulary.capabilities
 
 extension Schema {
     /// The version of the schema within that of the service, which grows with each addition: `sap:schema-version`,
     /// `Core.SchemaVersion`.
-    public var schemaVersion: String? { string("Org.OData.Core.V1.SchemaVersion") }
+    public var schemaVersion: String? { string(Vocabulary.schemaVersion) }
 }
 
 extension EntityContainer {
@@ -69,7 +69,7 @@ extension EntityDataModel {
     public func isFilterable(_ path: String, in set: String) -> Bool {
         guard let found = entitySet(set) else { return true }
         if found.restriction(capabilities + "FilterRestrictions", "Filterable") == false { return false }
-        if found.names(path, capabilities + "FilterRestrictions", "NonFilterableProperties") { return false }
+        if found.names(path, capabilities + "FilterRestrictions", list: "NonFilterableProperties") { return false }
         return property(path, of: found.type)?.isFilterable ?? true
     }
 
@@ -78,7 +78,7 @@ extension EntityDataModel {
     public func isSortable(_ path: String, in set: String) -> Bool {
         guard let found = entitySet(set) else { return true }
         if found.restriction(capabilities + "SortRestrictions", "Sortable") == false { return false }
-        if found.names(path, capabilities + "SortRestrictions", "NonSortableProperties") { return false }
+        if found.names(path, capabilities + "SortRestrictions", list: "NonSortableProperties") { return false }
         return property(path, of: found.type)?.isSortable ?? true
     }
 
@@ -86,7 +86,7 @@ extension EntityDataModel {
     /// `Capabilities.FilterRestrictions` of the set, whose `RequiredProperties` name it in V4.
     public func isRequiredInFilter(_ path: String, in set: String) -> Bool {
         guard let found = entitySet(set) else { return false }
-        return found.names(path, capabilities + "FilterRestrictions", "RequiredProperties")
+        return found.names(path, capabilities + "FilterRestrictions", list: "RequiredProperties")
             || property(path, of: found.type)?.isRequiredInFilter ?? false
     }
 
@@ -105,7 +105,7 @@ extension EntityDataModel {
 
 extension EntitySet {
     /// Whether a list of paths in a restriction has a path.
-    fileprivate func names(_ path: String, _ term: String, _ list: String) -> Bool {
+    fileprivate func names(_ path: String, _ term: String, list: String) -> Bool {
         guard case .collection(let items)? = annotation(term)?.value?.recordProperty(list) else { return false }
         return items.contains { item in
             guard case .path(_, let text) = item else { return item.string == path }

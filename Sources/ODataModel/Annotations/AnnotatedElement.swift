@@ -92,7 +92,7 @@ extension AnnotatedElement {
     func string(_ term: String) -> String? { annotation(term)?.value?.string }
 
     /// The value of a term that is a tag: what states it without a value means it.
-    func tag(_ term: String) -> Bool? {
+    package func tag(_ term: String) -> Bool? {
         guard let annotation = annotation(term) else { return nil }
         return annotation.value.map { $0.boolean ?? true } ?? true
     }

@@ -100,9 +100,9 @@ extension AnnotationExpression {
 
 extension Annotation {
     /// `Core.Description`, which stands for the summary of V2's documentation too.
-    static let description = "Org.OData.Core.V1.Description"
+    static let description = Vocabulary.description
     /// `Core.LongDescription`.
-    static let longDescription = "Org.OData.Core.V1.LongDescription"
+    static let longDescription = Vocabulary.longDescription
 }
 
 extension Sequence<Annotation> {

@@ -6,7 +6,7 @@ extension EntityDataModel {
     /// shown but those that are hidden.
     public func visibleInListPaths(of type: QualifiedName) -> [String] {
         visiblePaths(
-            of: type, lineItems: "com.sap.vocabularies.UI.v1.LineItem", isVisible: \.isVisibleInList,
+            of: type, lineItems: Vocabulary.userInterface + "LineItem", isVisible: \.isVisibleInList,
             order: \.listDisplayOrder)
     }
 
@@ -14,7 +14,7 @@ extension EntityDataModel {
     /// `UI.Identification` of the type says, else `sap:visible-in-detail` and `sap:detail-display-order`.
     public func visibleInDetailPaths(of type: QualifiedName) -> [String] {
         visiblePaths(
-            of: type, lineItems: "com.sap.vocabularies.UI.v1.Identification", isVisible: \.isVisibleInDetail,
+            of: type, lineItems: Vocabulary.userInterface + "Identification", isVisible: \.isVisibleInDetail,
             order: \.detailDisplayOrder)
     }
 

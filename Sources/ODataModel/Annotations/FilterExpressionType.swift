@@ -15,14 +15,14 @@ public enum FilterExpressionType: String, Hashable, Sendable {
     case multiRangeOrSearchExpression = "MultiRangeOrSearchExpression"
 }
 
-private let restrictions = "Org.OData.Capabilities.V1.FilterRestrictions"
+private let restrictions = Vocabulary.filterRestrictions
 
 extension Property {
     /// How a filter may compare it: `sap:filter-restriction`, `Common.FilterExpressionType`; `nil` where nothing is said, or
     /// what is said is not known.
     public var filterExpressionType: FilterExpressionType? {
         guard
-            case .constant(_, let text)? = annotation("com.sap.vocabularies.Common.v1.FilterExpressionType")?.value,
+            case .constant(_, let text)? = annotation(Vocabulary.common + "FilterExpressionType")?.value,
             let name = text.split(separator: "/").last
         else { return nil }
         // The older term, whose values are members of an enumeration, has a name of its own for an interval.

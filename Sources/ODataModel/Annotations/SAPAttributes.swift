@@ -55,19 +55,19 @@ enum SAPAttributes {
 
     static func isTrue(_ text: String) -> Bool { Bool(attribute: text) == true }
 
-    private static let common = "com.sap.vocabularies.Common.v1."
-    private static let capabilities = "Org.OData.Capabilities.V1."
-    private static let core = "Org.OData.Core.V1."
-    private static let analytics = "com.sap.vocabularies.Analytics.v1."
+    private static let common = Vocabulary.common
+    private static let capabilities = Vocabulary.capabilities
+    private static let core = Vocabulary.core
+    private static let analytics = Vocabulary.analytics
 
     private static let texts = [
         "label": common + "Label", "heading": common + "Heading", "quickinfo": common + "QuickInfo",
-        "schema-version": "Org.OData.Core.V1.SchemaVersion", "super-ordinate": analytics + "SuperOrdinate",
+        "schema-version": Vocabulary.schemaVersion, "super-ordinate": analytics + "SuperOrdinate",
         "attribute-for": analytics + "AttributeOf", "semantic-object": common + "SemanticObject",
         "hierarchy-node-for": common + "HierarchyNodeFor",
-        "hierarchy-qualifier": common + "HierarchyQualifier", "validation-regexp": "Org.OData.Validation.V1.Pattern",
+        "hierarchy-qualifier": common + "HierarchyQualifier", "validation-regexp": Vocabulary.pattern,
     ]
-    private static let paths = ["text": common + "Text", "precision": "Org.OData.Measures.V1.Scale"]
+    private static let paths = ["text": common + "Text", "precision": Vocabulary.measures + "Scale"]
     private static let tags = [
         "is-annotation": common + "IsAnnotation", "is-extension-field": common + "IsExtensionField",
         "required-in-filter": common + "IsRequiredInFilter", "is-thing-of": common + "IsThing",
@@ -81,20 +81,21 @@ enum SAPAttributes {
     ]
 
     private static func special(_ name: String, _ text: String) -> [Annotation] {
-        func constant(_ term: String, _ kind: String, _ value: String) -> [Annotation] {
+        func constant(_ term: String, kind: String, value: String) -> [Annotation] {
             [Annotation(term: term, value: .constant(kind: kind, text: value))]
         }
         let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
         switch name {
-        case "visible": return isTrue(text) ? [] : [Annotation(term: "com.sap.vocabularies.UI.v1.Hidden", value: tag)]
-        case "topable": return constant(capabilities + "TopSupported", "Bool", isTrue(text) ? "true" : "false")
+        case "visible": return isTrue(text) ? [] : [Annotation(term: Vocabulary.hidden, value: tag)]
+        case "topable":
+            return constant(capabilities + "TopSupported", kind: "Bool", value: isTrue(text) ? "true" : "false")
         case "pageable":
             let value = isTrue(text) ? "true" : "false"
-            return constant(capabilities + "TopSupported", "Bool", value)
-                + constant(capabilities + "SkipSupported", "Bool", value)
+            return constant(capabilities + "TopSupported", kind: "Bool", value: value)
+                + constant(capabilities + "SkipSupported", kind: "Bool", value: value)
         case "unit":
             // Whether it names a currency or a unit of measure, the semantics of the property named tell.
-            return [Annotation(term: "Org.OData.Measures.V1.Unit", value: .path(kind: "Path", text: text))]
+            return [Annotation(term: Vocabulary.measures + "Unit", value: .path(kind: "Path", text: text))]
         case "aggregation-role":
             switch text {
             case "dimension": return [Annotation(term: analytics + "Dimension", value: tag)]
@@ -103,9 +104,9 @@ enum SAPAttributes {
             }
         case "display-format":
             switch text {
-            case "Date": return constant(common + "IsCalendarDate", "Bool", "true")
-            case "UpperCase": return constant(common + "IsUpperCase", "Bool", "true")
-            case "NonNegative": return constant("Org.OData.Validation.V1.Minimum", "Int", "0")
+            case "Date": return constant(common + "IsCalendarDate", kind: "Bool", value: "true")
+            case "UpperCase": return constant(common + "IsUpperCase", kind: "Bool", value: "true")
+            case "NonNegative": return constant(Vocabulary.validation + "Minimum", kind: "Int", value: "0")
             default: return []
             }
         case "field-control": return [Annotation(term: common + "FieldControl", value: .path(kind: "Path", text: text))]
@@ -123,11 +124,12 @@ enum SAPAttributes {
         case "filter-restriction":
             let values = ["single-value": "SingleValue", "multi-value": "MultiValue", "interval": "SingleRange"]
             guard let value = values[text] else { return [] }
-            return constant(common + "FilterExpressionType", "String", value)
+            return constant(common + "FilterExpressionType", kind: "String", value: value)
         case "semantics": return semantics(text)
         case "value-list":
-            return text == "fixed-values" ? constant(common + "ValueListWithFixedValues", "Bool", "true") : []
-        case "action-for": return constant(common + "IsActionFor", "String", text)
+            return text == "fixed-values"
+                ? constant(common + "ValueListWithFixedValues", kind: "Bool", value: "true") : []
+        case "action-for": return constant(common + "IsActionFor", kind: "String", value: text)
         case "text-for": return [Annotation(term: common + "TextFor", value: .path(kind: "PropertyPath", text: text))]
         case "supported-formats":
             let types = ["atom": "application/atom+xml", "json": "application/json"]
@@ -138,7 +140,7 @@ enum SAPAttributes {
             }
             return [Annotation(term: capabilities + "SupportedFormats", value: .collection(formats))]
         case "applicable-path":
-            return [Annotation(term: "Org.OData.Core.V1.OperationAvailable", value: .path(kind: "Path", text: text))]
+            return [Annotation(term: Vocabulary.operationAvailable, value: .path(kind: "Path", text: text))]
         case "lower-boundary", "upper-boundary":
             return [
                 Annotation(
@@ -166,9 +168,9 @@ enum SAPAttributes {
         // What follows a semicolon qualifies: `tel;type=cell,work`.
         let base = text.split(separator: ";").first.map(String.init) ?? text
         let terms = [
-            "email": "com.sap.vocabularies.Communication.v1.IsEmailAddress",
-            "tel": "com.sap.vocabularies.Communication.v1.IsPhoneNumber",
-            "url": "Org.OData.Core.V1.IsURL", "url-ext": "Org.OData.Core.V1.IsURL",
+            "email": Vocabulary.communication + "IsEmailAddress",
+            "tel": Vocabulary.communication + "IsPhoneNumber",
+            "url": Vocabulary.isURL, "url-ext": Vocabulary.isURL,
             "currency-code": common + "IsCurrency", "unit-of-measure": common + "IsUnit",
             "year": common + "IsCalendarYear", "yearmonth": common + "IsCalendarYearMonth",
             "yearmonthday": common + "IsCalendarDate", "fiscalyear": common + "IsFiscalYear",

@@ -55,7 +55,7 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What is wrong, where, and what was expected.
-    public var description: String { "\(place(source, line, column)): \(problem)." }
+    public var description: String { "\(place(source, line, column: column)): \(problem)." }
 
     /// What is wrong and what was expected, without the place and the full stop.
     var problem: String {
@@ -108,10 +108,10 @@ public struct CSDLWarning: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The message with its place.
-    public var description: String { "\(place(source, line, column)): \(message)" }
+    public var description: String { "\(place(source, line, column: column)): \(message)" }
 }
 
 /// A place in a document in words.
-private func place(_ source: String?, _ line: Int, _ column: Int) -> String {
+private func place(_ source: String?, _ line: Int, column: Int) -> String {
     "\(source.map { "Metadata from \($0)" } ?? "Metadata"), line \(line), column \(column)"
 }

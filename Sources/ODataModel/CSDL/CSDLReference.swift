@@ -86,15 +86,15 @@ extension CSDLReference {
 
     /// Whether a namespace is that of a vocabulary of OASIS or SAP.
     static func isStandard(_ namespace: String) -> Bool {
-        namespace.hasPrefix("Org.OData.") || namespace.hasPrefix("com.sap.vocabularies.")
+        namespace.hasPrefix(Vocabulary.standard) || namespace.hasPrefix(Vocabulary.sap)
     }
 
     /// A reference to a vocabulary of OASIS or SAP where they publish it; `nil` for other namespaces.
     init?(standardVocabulary namespace: String) {
         let parts = namespace.split(separator: ".")
-        if namespace.hasPrefix("Org.OData.") {
+        if namespace.hasPrefix(Vocabulary.standard) {
             self.init(uri: "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/\(namespace).xml")
-        } else if namespace.hasPrefix("com.sap.vocabularies."), parts.count > 3 {
+        } else if namespace.hasPrefix(Vocabulary.sap), parts.count > 3 {
             self.init(uri: "https://sap.github.io/odata-vocabularies/vocabularies/\(parts[3]).xml")
         } else {
             return nil

@@ -22,31 +22,36 @@ extension ModelComparison {
     mutating func compare(_ old: Operation, _ new: Operation) {
         let path = old.comparisonKey
         if old.kind != new.kind {
-            add(path, .changed, "action against function", false, "it is called in another way")
+            add(
+                path, .changed, detail: "action against function", isCompatible: false,
+                reason: "it is called in another way")
             return
         }
-        compareFlag(path, "IsBound", old.isBound, new.isBound, allowed: nil, "it is called in another place")
         compareFlag(
-            path, "IsComposable", old.isComposable, new.isComposable, allowed: true,
-            "a composable function can be called in more ways")
+            path, "IsBound", old: old.isBound, new: new.isBound, allowed: nil, reason: "it is called in another place")
+        compareFlag(
+            path, "IsComposable", old: old.isComposable, new: new.isComposable, allowed: true,
+            reason: "a composable function can be called in more ways")
         // Of functions, other parameters that are needed make another overload; of actions they do not.
         matchAll(
             old.parameters, new.parameters, path: path, key: \.name,
             compare: { comparison, old, new in
-                comparison.compareType("\(path)/\(old.name)", "parameter", old.type, new.type)
+                comparison.compareType("\(path)/\(old.name)", "parameter", old: old.type, new: new.type)
                 if case .collection(.entity) = new.type {
                     // No member is null, whatever the document says or leaves out.
                 } else if old.facets.isNullabilityUnstated || new.facets.isNullabilityUnstated {
                     // What a document leaves open is no difference.
                 } else if old.isNullable, !new.isNullable {
-                    comparison.compareNullable("\(path)/\(old.name)", "parameter", true, false)
+                    comparison.compareNullable("\(path)/\(old.name)", "parameter", old: true, new: false)
                 } else if old.isNullable != new.isNullable {
                     comparison.add(
-                        "\(path)/\(old.name)", .changed, "parameter, Nullable true instead of false", true,
-                        "all that was valid still is")
+                        "\(path)/\(old.name)", .changed, detail: "parameter, Nullable true instead of false",
+                        isCompatible: true,
+                        reason: "all that was valid still is")
                 }
-                comparison.compareFacets("\(path)/\(old.name)", "parameter", old.facets, new.facets, of: new.type)
-                comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
+                comparison.compareFacets(
+                    "\(path)/\(old.name)", "parameter", old: old.facets, new: new.facets, of: new.type)
+                comparison.compareAnnotations("\(path)/\(old.name)", old: old.annotations, new: new.annotations)
             },
             added: { parameter in
                 let isOptional = parameter.mayBeLeftOut || new.kind == .action && parameter.isNullable
@@ -55,44 +60,51 @@ extension ModelComparison {
         switch (old.returnType, new.returnType) {
         case (nil, nil): break
         case (let old?, let new?):
-            compareType("\(path)/$ReturnType", "result", old, new)
-        case (nil, .some): add("\(path)/$ReturnType", .added, "result", true, "clients do not know it and need not")
-        case (.some, nil): add("\(path)/$ReturnType", .removed, "result", false, "clients may use it")
+            compareType("\(path)/$ReturnType", "result", old: old, new: new)
+        case (nil, .some):
+            add(
+                "\(path)/$ReturnType", .added, detail: "result", isCompatible: true,
+                reason: "clients do not know it and need not")
+        case (.some, nil):
+            add("\(path)/$ReturnType", .removed, detail: "result", isCompatible: false, reason: "clients may use it")
         }
         if old.returnType != nil, new.returnType != nil, old.returnType?.isCollection == false, !old.isReturnNullable,
             new.isReturnNullable
         {
-            compareNullable("\(path)/$ReturnType", "result", false, true)
+            compareNullable("\(path)/$ReturnType", "result", old: false, new: true)
         }
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
     mutating func compareContainers() {
         let path = old.container.name.description
         if old.container.name != new.container.name {
-            add(path, .changed, "container, now \(new.container.name)", true, "its name stands in no address")
+            add(
+                path, .changed, detail: "container, now \(new.container.name)", isCompatible: true,
+                reason: "its name stands in no address")
         }
         matchAll(
             old.container.entitySets, new.container.entitySets, path: path, key: \.name,
             compare: { comparison, old, new in
                 let path = "\(path)/\(old.name)"
-                comparison.compareSetType(path, "entity set", old.type, new.type)
-                comparison.compareBindings(path, old.bindings, new.bindings)
+                comparison.compareSetType(path, "entity set", old: old.type, new: new.type)
+                comparison.compareBindings(path, old: old.bindings, new: new.bindings)
                 comparison.compareFlag(
-                    path, "entity set, IncludeInServiceDocument", old.isInServiceDocument, new.isInServiceDocument,
-                    allowed: true, "clients may find it in the service document")
-                comparison.compareAnnotations(path, old.annotations, new.annotations)
+                    path, "entity set, IncludeInServiceDocument", old: old.isInServiceDocument,
+                    new: new.isInServiceDocument,
+                    allowed: true, reason: "clients may find it in the service document")
+                comparison.compareAnnotations(path, old: old.annotations, new: new.annotations)
             }, added: { _ in ("entity set", nil) })
         matchAll(
             old.container.singletons, new.container.singletons, path: path, key: \.name,
             compare: { comparison, old, new in
                 let path = "\(path)/\(old.name)"
-                comparison.compareSetType(path, "singleton", old.type, new.type)
-                comparison.compareBindings(path, old.bindings, new.bindings)
+                comparison.compareSetType(path, "singleton", old: old.type, new: new.type)
+                comparison.compareBindings(path, old: old.bindings, new: new.bindings)
                 if old.isNullable != new.isNullable {
-                    comparison.compareNullable(path, "singleton", old.isNullable, new.isNullable)
+                    comparison.compareNullable(path, "singleton", old: old.isNullable, new: new.isNullable)
                 }
-                comparison.compareAnnotations(path, old.annotations, new.annotations)
+                comparison.compareAnnotations(path, old: old.annotations, new: new.annotations)
             }, added: { _ in ("singleton", nil) })
         matchAll(
             old.container.operationImports, new.container.operationImports, path: path, key: \.name,
@@ -100,7 +112,8 @@ extension ModelComparison {
                 let path = "\(path)/\(old.name)"
                 if old.operation != new.operation || old.kind != new.kind || old.httpMethod != new.httpMethod {
                     comparison.add(
-                        path, .changed, "operation import", false, "it calls something else, or in another way")
+                        path, .changed, detail: "operation import", isCompatible: false,
+                        reason: "it calls something else, or in another way")
                 }
                 let sets = (
                     old.entitySet.map { Self.local($0, comparison.old.container) },
@@ -109,21 +122,24 @@ extension ModelComparison {
                 if sets.0 != sets.1 {
                     comparison.add(
                         path, .changed,
-                        "operation import, entity set \(new.entitySet ?? "none") instead of \(old.entitySet ?? "none")",
-                        old.entitySet == nil, "the entities returned belong elsewhere")
+                        detail:
+                            "operation import, entity set \(new.entitySet ?? "none") instead of \(old.entitySet ?? "none")",
+                        isCompatible: old.entitySet == nil, reason: "the entities returned belong elsewhere")
                 }
-                comparison.compareAnnotations(path, old.annotations, new.annotations)
+                comparison.compareAnnotations(path, old: old.annotations, new: new.annotations)
             }, added: { _ in ("operation import", nil) })
-        compareAnnotations(path, old.container.annotations, new.container.annotations)
+        compareAnnotations(path, old: old.container.annotations, new: new.container.annotations)
     }
 
-    private mutating func compareSetType(_ path: String, _ what: String, _ old: QualifiedName, _ new: QualifiedName) {
+    private mutating func compareSetType(_ path: String, _ what: String, old: QualifiedName, new: QualifiedName) {
         guard old != new else { return }
-        add(path, .changed, "\(what), type \(new) instead of \(old)", false, "it has other entities")
+        add(
+            path, .changed, detail: "\(what), type \(new) instead of \(old)", isCompatible: false,
+            reason: "it has other entities")
     }
 
     private mutating func compareBindings(
-        _ path: String, _ old: [NavigationPropertyBinding], _ new: [NavigationPropertyBinding]
+        _ path: String, old: [NavigationPropertyBinding], new: [NavigationPropertyBinding]
     ) {
         matchAll(
             old, new, path: path, key: \.path,
@@ -134,8 +150,9 @@ extension ModelComparison {
                 )
                 if targets.0 != targets.1 {
                     comparison.add(
-                        "\(path)/\(old.path)", .changed, "binding to \(new.target) instead of \(old.target)", false,
-                        "it leads to other entities")
+                        "\(path)/\(old.path)", .changed, detail: "binding to \(new.target) instead of \(old.target)",
+                        isCompatible: false,
+                        reason: "it leads to other entities")
                 }
             }, added: { _ in ("binding", nil) })
     }

@@ -3,42 +3,46 @@ extension ModelComparison {
         let path = old.name.description
         if old.kind != new.kind {
             add(
-                path, .changed, "entity type against complex type", false, "entities have an identity, values have none"
+                path, .changed, detail: "entity type against complex type", isCompatible: false,
+                reason: "entities have an identity, values have none"
             )
             return
         }
-        compareBase(path, old, new)
+        compareBase(path, old: old, new: new)
         compareFlag(
-            path, "Abstract", old.isAbstract, new.isAbstract, allowed: false, "an abstract type has no instances")
+            path, "Abstract", old: old.isAbstract, new: new.isAbstract, allowed: false,
+            reason: "an abstract type has no instances")
         compareFlag(
-            path, "OpenType", old.isOpen, new.isOpen, allowed: true,
-            "an open type takes more properties than a closed one")
+            path, "OpenType", old: old.isOpen, new: new.isOpen, allowed: true,
+            reason: "an open type takes more properties than a closed one")
         compareFlag(
-            path, "HasStream", old.hasStream, new.hasStream, allowed: nil, "media entities are created by their content"
+            path, "HasStream", old: old.hasStream, new: new.hasStream, allowed: nil,
+            reason: "media entities are created by their content"
         )
         let keys = (keyOf(old, self.old), keyOf(new, self.new))
         if keys.0 != keys.1 {
             add(
-                path, .changed, "key \(keys.1.joined(separator: ", ")) instead of \(keys.0.joined(separator: ", "))",
-                false, "the addresses of entities change")
+                path, .changed,
+                detail: "key \(keys.1.joined(separator: ", ")) instead of \(keys.0.joined(separator: ", "))",
+                isCompatible: false, reason: "the addresses of entities change")
         }
         matchAll(
             properties(of: old, self.old), properties(of: new, self.new), path: path, key: \.name,
-            compare: { $0.compare(path, $1, $2) },
+            compare: { $0.compare(path, old: $1, new: $2) },
             added: { property in
                 let isOptional = property.isNullable || property.defaultValue != nil || property.type.isCollection
                 return ("property", isOptional ? nil : "clients that create entities do not give it a value")
             })
         matchAll(
             navigationProperties(of: old, self.old), navigationProperties(of: new, self.new), path: path, key: \.name,
-            compare: { $0.compare(path, $1, $2) },
+            compare: { $0.compare(path, old: $1, new: $2) },
             added: { property in
                 let isOptional = property.isNullable || property.isCollection
                 return (
                     "navigation property", isOptional ? nil : "clients that create entities do not give it a target"
                 )
             })
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
     /// A property that moved to a new base type is still there: what is declared is compared with what is had.
@@ -60,75 +64,81 @@ extension ModelComparison {
         model.shape(type.name)?.key.map(\.name) ?? []
     }
 
-    private mutating func compareBase(_ path: String, _ old: StructuredType, _ new: StructuredType) {
+    private mutating func compareBase(_ path: String, old: StructuredType, new: StructuredType) {
         guard old.baseType != new.baseType else { return }
         func name(_ type: QualifiedName?) -> String { type?.description ?? "none" }
         // A base type put above, which the old one still is a base of, takes nothing away.
         let keeps = old.baseType.map { self.new.isType(new.name, $0) } ?? true
         add(
-            path, .changed, "base type \(name(new.baseType)) instead of \(name(old.baseType))", keeps,
-            keeps
+            path, .changed, detail: "base type \(name(new.baseType)) instead of \(name(old.baseType))",
+            isCompatible: keeps,
+            reason: keeps
                 ? "it still derives from all it derived from" : "it can no longer stand where its base type is expected"
         )
     }
 
-    private mutating func compare(_ type: String, _ old: Property, _ new: Property) {
+    private mutating func compare(_ type: String, old: Property, new: Property) {
         let path = "\(type)/\(old.name)"
-        compareType(path, "property", old.type, new.type)
+        compareType(path, "property", old: old.type, new: new.type)
         // What a document leaves open is no difference.
         if !old.facets.isNullabilityUnstated, !new.facets.isNullabilityUnstated {
-            compareNullable(path, "property", old.isNullable, new.isNullable)
+            compareNullable(path, "property", old: old.isNullable, new: new.isNullable)
         }
-        compareFacets(path, "property", old.facets, new.facets, of: new.type)
+        compareFacets(path, "property", old: old.facets, new: new.facets, of: new.type)
         if old.defaultValue != new.defaultValue {
             add(
                 path, .changed,
-                "property, default \(new.defaultValue ?? "none") instead of \(old.defaultValue ?? "none")",
-                new.defaultValue != nil || old.isNullable, "what is left out gets another value")
+                detail: "property, default \(new.defaultValue ?? "none") instead of \(old.defaultValue ?? "none")",
+                isCompatible: new.defaultValue != nil || old.isNullable, reason: "what is left out gets another value")
         }
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
-    mutating func compareNullable(_ path: String, _ what: String, _ old: Bool, _ new: Bool) {
+    mutating func compareNullable(_ path: String, _ what: String, old: Bool, new: Bool) {
         guard old != new else { return }
         add(
-            path, .changed, "\(what), Nullable \(new) instead of \(old)", false,
-            new ? "clients that count on a value may read null" : "null can no longer be written")
+            path, .changed, detail: "\(what), Nullable \(new) instead of \(old)", isCompatible: false,
+            reason: new ? "clients that count on a value may read null" : "null can no longer be written")
     }
 
     /// Facets may be widened: what was valid stays so.
     mutating func compareFacets(
-        _ path: String, _ what: String, _ old: Facets, _ new: Facets, of type: TypeReference
+        _ path: String, _ what: String, old: Facets, new: Facets, of type: TypeReference
     ) {
-        func compare(_ name: String, _ old: Int?, _ new: Int?) {
+        func compare(_ name: String, old: Int?, new: Int?) {
             guard old != new else { return }
             let isWider = new == nil || (old.map { $0 < (new ?? 0) } ?? false)
             add(
                 path, .changed,
-                "\(what), \(name) \(new.map(String.init) ?? "unlimited") instead of \(old.map(String.init) ?? "unlimited")",
-                isWider, isWider ? "all values that were valid still are" : "values that were valid no longer are")
+                detail:
+                    "\(what), \(name) \(new.map(String.init) ?? "unlimited") instead of \(old.map(String.init) ?? "unlimited")",
+                isCompatible: isWider,
+                reason: isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
-        compare("MaxLength", old.maxLength, new.maxLength)
+        compare("MaxLength", old: old.maxLength, new: new.maxLength)
         // A time without a precision has none, in the document's XML form (OData CSDL XML 4.01, 7.2.3): its JSON form says so.
         let isTime = [.dateTimeOffset, .timeOfDay, .duration].contains(type.element.primitive)
-        compare("Precision", old.precision ?? (isTime ? 0 : nil), new.precision ?? (isTime ? 0 : nil))
+        compare("Precision", old: old.precision ?? (isTime ? 0 : nil), new: new.precision ?? (isTime ? 0 : nil))
         let scales = (scale(old, of: self.old), scale(new, of: self.new))
         if type.element.primitive == .decimal, scales.0 != scales.1 {
             let isWider = Self.digits(scales.0) <= Self.digits(scales.1)
             add(
-                path, .changed, "\(what), Scale \(Self.text(scales.1)) instead of \(Self.text(scales.0))", isWider,
-                isWider ? "all values that were valid still are" : "values that were valid no longer are")
+                path, .changed, detail: "\(what), Scale \(Self.text(scales.1)) instead of \(Self.text(scales.0))",
+                isCompatible: isWider,
+                reason: isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
         if old.isUnicode ?? true != new.isUnicode ?? true {
             let isWider = new.isUnicode != false
             add(
-                path, .changed, "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)",
-                isWider,
-                isWider ? "all values that were valid still are" : "values that were valid no longer are")
+                path, .changed, detail: "\(what), Unicode \(new.isUnicode ?? true) instead of \(old.isUnicode ?? true)",
+                isCompatible: isWider,
+                reason: isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
         let systems = (Self.srid(old, of: type), Self.srid(new, of: type))
         if systems.0 != systems.1 || old.isSRIDVariable != new.isSRIDVariable {
-            add(path, .changed, "\(what), SRID", new.isSRIDVariable, "coordinates have another reference system")
+            add(
+                path, .changed, detail: "\(what), SRID", isCompatible: new.isSRIDVariable,
+                reason: "coordinates have another reference system")
         }
     }
 
@@ -159,41 +169,45 @@ extension ModelComparison {
         }
     }
 
-    private mutating func compare(_ type: String, _ old: NavigationProperty, _ new: NavigationProperty) {
+    private mutating func compare(_ type: String, old: NavigationProperty, new: NavigationProperty) {
         let path = "\(type)/\(old.name)"
         if old.target != new.target {
             // The target may become more special where it is read, not where it is written.
             add(
-                path, .changed, "navigation property, type \(new.target) instead of \(old.target)", false,
-                "it leads to other entities")
+                path, .changed, detail: "navigation property, type \(new.target) instead of \(old.target)",
+                isCompatible: false,
+                reason: "it leads to other entities")
         }
         if old.isCollection != new.isCollection {
             add(
                 path, .changed,
-                "navigation property, \(new.isCollection ? "many" : "one") instead of \(old.isCollection ? "many" : "one")",
-                false, "payloads have another form")
+                detail:
+                    "navigation property, \(new.isCollection ? "many" : "one") instead of \(old.isCollection ? "many" : "one")",
+                isCompatible: false, reason: "payloads have another form")
         } else if !new.isCollection {
-            compareNullable(path, "navigation property", old.isNullable, new.isNullable)
+            compareNullable(path, "navigation property", old: old.isNullable, new: new.isNullable)
         }
         compareFlag(
-            path, "navigation property, ContainsTarget", old.isContainment, new.isContainment, allowed: nil,
-            "the addresses of the related entities change")
+            path, "navigation property, ContainsTarget", old: old.isContainment, new: new.isContainment, allowed: nil,
+            reason: "the addresses of the related entities change")
         let pairs = (
             old.constraints.map { "\($0.property)=\($0.referencedProperty)" },
             new.constraints.map { "\($0.property)=\($0.referencedProperty)" }
         )
         if Set(pairs.0) != Set(pairs.1) {
             add(
-                path, .changed, "navigation property, referential constraints", pairs.0.isEmpty,
-                pairs.0.isEmpty ? "what is new only says more" : "related entities are found by other properties")
+                path, .changed, detail: "navigation property, referential constraints", isCompatible: pairs.0.isEmpty,
+                reason: pairs.0.isEmpty
+                    ? "what is new only says more" : "related entities are found by other properties")
         }
         if old.onDelete != new.onDelete {
             add(
                 path, .changed,
-                "navigation property, OnDelete \(new.onDelete?.rawValue ?? "unstated") instead of \(old.onDelete?.rawValue ?? "unstated")",
-                true, "the service does it")
+                detail:
+                    "navigation property, OnDelete \(new.onDelete?.rawValue ?? "unstated") instead of \(old.onDelete?.rawValue ?? "unstated")",
+                isCompatible: true, reason: "the service does it")
         }
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
     mutating func compare(_ old: EnumType, _ new: EnumType) {
@@ -201,21 +215,25 @@ extension ModelComparison {
         if old.underlyingType != new.underlyingType {
             add(
                 path, .changed,
-                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
-                "values have another range")
+                detail: "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)",
+                isCompatible: false,
+                reason: "values have another range")
         }
-        compareFlag(path, "IsFlags", old.isFlags, new.isFlags, allowed: nil, "values combine members or do not")
+        compareFlag(
+            path, "IsFlags", old: old.isFlags, new: new.isFlags, allowed: nil,
+            reason: "values combine members or do not")
         matchAll(
             old.members, new.members, path: path, key: \.name,
             compare: { comparison, old, new in
                 if old.value != new.value {
                     comparison.add(
-                        "\(path)/\(old.name)", .changed, "member, value \(new.value) instead of \(old.value)", false,
-                        "numbers that were stored mean something else")
+                        "\(path)/\(old.name)", .changed, detail: "member, value \(new.value) instead of \(old.value)",
+                        isCompatible: false,
+                        reason: "numbers that were stored mean something else")
                 }
-                comparison.compareAnnotations("\(path)/\(old.name)", old.annotations, new.annotations)
+                comparison.compareAnnotations("\(path)/\(old.name)", old: old.annotations, new: new.annotations)
             }, added: { _ in ("member", "clients may read a member that they do not know") })
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
     mutating func compare(_ old: TypeDefinition, _ new: TypeDefinition) {
@@ -223,10 +241,11 @@ extension ModelComparison {
         if old.underlyingType != new.underlyingType {
             add(
                 path, .changed,
-                "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)", false,
-                "values have another form")
+                detail: "underlying type \(new.underlyingType.rawValue) instead of \(old.underlyingType.rawValue)",
+                isCompatible: false,
+                reason: "values have another form")
         }
-        compareFacets(path, "type definition", old.facets, new.facets, of: .primitive(new.underlyingType))
-        compareAnnotations(path, old.annotations, new.annotations)
+        compareFacets(path, "type definition", old: old.facets, new: new.facets, of: .primitive(new.underlyingType))
+        compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 }

@@ -14,8 +14,10 @@ struct ModelComparison {
             // 4.0 and 4.01 have one model.
             let isCompatible = (old.version < .v4) == (new.version < .v4)
             add(
-                "", .changed, "OData \(new.version.rawValue) instead of \(old.version.rawValue)", isCompatible,
-                isCompatible ? "the same protocol in another edition" : "requests and payloads have another form")
+                "", .changed, detail: "OData \(new.version.rawValue) instead of \(old.version.rawValue)",
+                isCompatible: isCompatible,
+                reason: isCompatible
+                    ? "the same protocol in another edition" : "requests and payloads have another form")
         }
         matchAll(
             old.schemas.flatMap(\.structuredTypes), new.schemas.flatMap(\.structuredTypes), key: \.name.description
@@ -40,8 +42,8 @@ struct ModelComparison {
         matchAll(old.schemas.flatMap(\.terms), new.schemas.flatMap(\.terms), key: \.name.description) {
             comparison, old, new in
             let path = old.name.description
-            comparison.compareType(path, "term", old.type, new.type)
-            comparison.compareAnnotations(path, old.annotations, new.annotations)
+            comparison.compareType(path, "term", old: old.type, new: new.type)
+            comparison.compareAnnotations(path, old: old.annotations, new: new.annotations)
         } added: { _ in
             ("term", nil)
         }
@@ -51,7 +53,7 @@ struct ModelComparison {
     // MARK: What the extensions use
 
     mutating func add(
-        _ path: String, _ kind: ModelDifference.Kind, _ detail: String, _ isCompatible: Bool, _ reason: String
+        _ path: String, _ kind: ModelDifference.Kind, detail: String, isCompatible: Bool, reason: String
     ) {
         differences.append(
             ModelDifference(path: path, kind: kind, detail: detail, isCompatible: isCompatible, reason: reason))
@@ -73,22 +75,28 @@ struct ModelComparison {
             if let other = newByKey[key(element)] {
                 compare(&self, element, other)
             } else {
-                add(full(element), .removed, added(element).name, false, "clients may use it")
+                add(
+                    full(element), .removed, detail: added(element).name, isCompatible: false,
+                    reason: "clients may use it")
             }
         }
         for element in new where oldKeys.insert(key(element)).inserted {
             let (name, objection) = added(element)
-            add(full(element), .added, name, objection == nil, objection ?? "clients do not know it and need not")
+            add(
+                full(element), .added, detail: name, isCompatible: objection == nil,
+                reason: objection ?? "clients do not know it and need not")
         }
     }
 
-    mutating func compareType(_ path: String, _ what: String, _ old: TypeReference, _ new: TypeReference) {
+    mutating func compareType(_ path: String, _ what: String, old: TypeReference, new: TypeReference) {
         guard old.description != new.description else { return }
-        add(path, .changed, "\(what), type \(new) instead of \(old)", false, "values have another form")
+        add(
+            path, .changed, detail: "\(what), type \(new) instead of \(old)", isCompatible: false,
+            reason: "values have another form")
     }
 
     /// Annotations say more of an element; capabilities are asked for when they are needed.
-    mutating func compareAnnotations(_ path: String, _ old: [Annotation], _ new: [Annotation]) {
+    mutating func compareAnnotations(_ path: String, old: [Annotation], new: [Annotation]) {
         func key(_ annotation: Annotation) -> String {
             annotation.qualifier.map { "\(annotation.term)#\($0)" } ?? annotation.term
         }
@@ -96,23 +104,25 @@ struct ModelComparison {
         let newByKey = Dictionary(new.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
         let reason = "annotations change neither requests nor payloads"
         for annotation in old where newByKey[key(annotation)] == nil {
-            add("\(path)/@\(key(annotation))", .removed, "annotation", true, reason)
+            add("\(path)/@\(key(annotation))", .removed, detail: "annotation", isCompatible: true, reason: reason)
         }
         for annotation in new {
             guard let other = oldByKey[key(annotation)] else {
-                add("\(path)/@\(key(annotation))", .added, "annotation", true, reason)
+                add("\(path)/@\(key(annotation))", .added, detail: "annotation", isCompatible: true, reason: reason)
                 continue
             }
-            if other != annotation { add("\(path)/@\(key(annotation))", .changed, "annotation", true, reason) }
+            if other != annotation {
+                add("\(path)/@\(key(annotation))", .changed, detail: "annotation", isCompatible: true, reason: reason)
+            }
         }
     }
 
     /// A flag that may go one way without breaking anything.
     mutating func compareFlag(
-        _ path: String, _ name: String, _ old: Bool, _ new: Bool, allowed: Bool?, _ reason: String
+        _ path: String, _ name: String, old: Bool, new: Bool, allowed: Bool?, reason: String
     ) {
         guard old != new else { return }
         let isCompatible = allowed == new
-        add(path, .changed, "\(name) \(new) instead of \(old)", isCompatible, reason)
+        add(path, .changed, detail: "\(name) \(new) instead of \(old)", isCompatible: isCompatible, reason: reason)
     }
 }

@@ -113,7 +113,7 @@ extension Entity: Codable {
                 if type.isUntyped, let stated = try statedType(of: key, in: container, model) { type = stated }
                 values[ordinal] = try CodableValue.decode(from: container.superDecoder(forKey: key), type, model)
             } else if let navigation = shape.navigationProperty(key.stringValue) {
-                try decodeRelated(navigation, container, key, model)
+                try decodeRelated(navigation, container, key: key, model: model)
             } else {
                 dynamicProperties[key.stringValue] = try CodableValue.decode(
                     from: container.superDecoder(forKey: key),
@@ -131,8 +131,8 @@ extension Entity: Codable {
     }
 
     private mutating func decodeRelated(
-        _ property: NavigationProperty, _ container: KeyedDecodingContainer<EntityCodingKey>, _ key: EntityCodingKey,
-        _ model: EntityDataModel
+        _ property: NavigationProperty, _ container: KeyedDecodingContainer<EntityCodingKey>, key: EntityCodingKey,
+        model: EntityDataModel
     ) throws {
         let target = model.shape(property.target)
         guard property.isCollection else {

@@ -94,5 +94,5 @@ extension Operation.Parameter {
     public var mode: Mode { rawAttribute("{}Mode").flatMap(Mode.init) ?? .input }
 
     /// Whether a call may leave it out (`Core.OptionalParameter`).
-    public var mayBeLeftOut: Bool { annotation("Org.OData.Core.V1.OptionalParameter") != nil }
+    public var mayBeLeftOut: Bool { annotation(Vocabulary.optionalParameter) != nil }
 }

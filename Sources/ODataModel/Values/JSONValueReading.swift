@@ -46,7 +46,7 @@ extension JSONValueReading {
     /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
     /// - Throws: ``JSONError`` with the place.
     package func readProperty(
-        _ scanner: inout JSONScanner, _ property: Property, _ control: inout ControlInformation,
+        _ scanner: inout JSONScanner, _ property: Property, control: inout ControlInformation,
         by read: (inout JSONScanner) throws(JSONError) -> ODataValue
     ) throws(JSONError) -> ODataValue? {
         guard isForgiving else { return try read(&scanner) }

@@ -67,7 +67,7 @@ struct PropertiesOnlyReader: JSONValueReading {
             do throws(JSONError) {
                 if let ordinal = entity.shape.ordinal(of: name) {
                     let property = entity.shape.properties[ordinal]
-                    entity.values[ordinal] = try readProperty(&scanner, property, &entity.control) {
+                    entity.values[ordinal] = try readProperty(&scanner, property, control: &entity.control) {
                         (scanner) throws(JSONError) in try readValue(&scanner, type: property.type)
                     }
                 } else if entity.shape.isOpen {

@@ -71,8 +71,8 @@ extension ODataValue {
         case .null, .complex, .collection: nil
         case .boolean(let value): value ? "true" : "false"
         case .integer(let value), .enumeration(let value): String(value)
-        case .single(let value): Self.text(value.description, value.isFinite, value.isNaN, value < 0)
-        case .double(let value): Self.text(value.description, value.isFinite, value.isNaN, value < 0)
+        case .single(let value): Self.text(value.description, value.isFinite, isNaN: value.isNaN, isNegative: value < 0)
+        case .double(let value): Self.text(value.description, value.isFinite, isNaN: value.isNaN, isNegative: value < 0)
         case .decimal(let value): value.description
         case .string(let value): value
         case .geo(let value): value.wellKnownText
@@ -86,7 +86,7 @@ extension ODataValue {
         }
     }
 
-    private static func text(_ digits: String, _ isFinite: Bool, _ isNaN: Bool, _ isNegative: Bool) -> String {
+    private static func text(_ digits: String, _ isFinite: Bool, isNaN: Bool, isNegative: Bool) -> String {
         if isFinite { return digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits }
         return isNaN ? "NaN" : isNegative ? "-INF" : "INF"
     }

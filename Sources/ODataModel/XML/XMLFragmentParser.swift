@@ -154,12 +154,12 @@ private struct XMLFragmentBuilder {
     }
 
     mutating func begin(
-        _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, _ count: Int32,
-        _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+        _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, count: Int32,
+        values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
         guard failure == nil else { return }
         if let message = XMLPushParser.namespaceError(
-            context, names: XMLPushParser.names(localName, count, values))
+            context, names: XMLPushParser.names(localName, count, values: values))
         {
             return stop(.notWellFormed(message))
         }
@@ -215,7 +215,7 @@ private func builder(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointe
 
 private let startElement: startElementNsSAX2Func = { context, localName, _, uri, _, _, count, _, values in
     guard let localName else { return }
-    builder(context)?.pointee.begin(localName, uri, count, values)
+    builder(context)?.pointee.begin(localName, uri, count: count, values: values)
 }
 
 private let endElement: endElementNsSAX2Func = { context, _, _, _ in builder(context)?.pointee.end() }

@@ -27,7 +27,7 @@ enum XMLPushParser {
     ///   - begin: gets the context before the first callback; it is valid until `run` returns.
     ///   - isStopped: whether a callback has seen enough.
     static func run(
-        _ bytes: [UInt8], _ handler: inout xmlSAXHandler, _ user: UnsafeMutableRawPointer,
+        _ bytes: [UInt8], _ handler: inout xmlSAXHandler, user: UnsafeMutableRawPointer,
         begin: (xmlParserCtxtPtr?) -> Void, isStopped: () -> Bool, ending: (Ending) -> Void
     ) {
         handler.initialized = 0xDEED_BEAF
@@ -91,7 +91,7 @@ enum XMLPushParser {
     /// The local names of an element and its attributes, as libxml2 gives them to a callback.
     static func names(
         _ localName: UnsafePointer<xmlChar>, _ count: Int32,
-        _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+        values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) -> [String] {
         // Five pointers for each attribute, its name first.
         let attributes = (0..<Int(count)).compactMap { values?[$0 * 5] }

@@ -38,7 +38,7 @@ private struct XMLTreeParser {
             XMLTreeParser.of(user)?.pointee.begin(
                 XMLTree.Name(String(cString: local), prefix: string(prefix), namespace: string(uri) ?? ""),
                 XMLTreeParser.declarations(Int(namespaceCount), namespaces),
-                XMLTreeParser.attributes(Int(count), attributes))
+                attributes: XMLTreeParser.attributes(Int(count), attributes))
         }
         handler.endElementNs = { user, _, _, _ in XMLTreeParser.of(user)?.pointee.end() }
         handler.characters = { user, text, count in
@@ -55,7 +55,7 @@ private struct XMLTreeParser {
             XMLTreeParser.of(user)?.pointee.stop(.documentType, expected: "a document without DOCTYPE")
         }
         XMLPushParser.run(
-            bytes, &handler, parser, begin: { parser.pointee.context = $0 },
+            bytes, &handler, user: parser, begin: { parser.pointee.context = $0 },
             isStopped: { parser.pointee.failure != nil },
             ending: { ending in
                 switch ending {
@@ -107,7 +107,7 @@ private struct XMLTreeParser {
     }
 
     private mutating func begin(
-        _ name: XMLTree.Name, _ declarations: [XMLTree.Declaration], _ attributes: [XMLTree.Attribute]
+        _ name: XMLTree.Name, _ declarations: [XMLTree.Declaration], attributes: [XMLTree.Attribute]
     ) {
         guard failure == nil else { return }
         if let message = XMLPushParser.namespaceError(

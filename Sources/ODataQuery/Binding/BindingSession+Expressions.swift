@@ -13,7 +13,7 @@ extension BindingSession {
         case .path(let steps): return try bind(path: steps, in: scope)
         case .alias(let name): return try bind(alias: name, in: scope)
         case .unary(let symbol, let inner): return try bind(symbol, inner, in: scope)
-        case .binary(let symbol, let left, let right): return try bind(symbol, left, right, in: scope)
+        case .binary(let symbol, let left, let right): return try bind(symbol, left: left, right: right, in: scope)
         case .membership(let operand, let collection): return try membership(of: operand, in: collection, scope)
         case .call(let name, let arguments): return try call(name, arguments, in: scope)
         case .typeTest(let test, let operand, let type): return try typeTest(test, of: operand, type, in: scope)

@@ -126,7 +126,7 @@ extension BindingSession {
         _ function: CanonicalFunction, to arguments: [BoundExpression], _ call: Call
     ) throws(QueryError) -> BoundExpression {
         if arguments.contains(where: \.type.isCollection),
-            let result = try collectionFunction(function, arguments, call)
+            let result = try collectionFunction(function, arguments, call: call)
         {
             return result
         }
@@ -134,66 +134,66 @@ extension BindingSession {
         let result: PrimitiveType
         switch function {
         case .contains, .endswith, .startswith, .substringof:
-            try require(.string, &bound, 0...1, of: call)
+            try require(.string, &bound, indices: 0...1, of: call)
             if functions.textForms?.searched != nil { bound = bound.map(searchable) }
             result = .boolean
         case .matchesPattern:
-            try require(.string, &bound, 0...1, of: call)
+            try require(.string, &bound, indices: 0...1, of: call)
             result = .boolean
         case .concat:
-            try require(.string, &bound, 0...1, of: call)
+            try require(.string, &bound, indices: 0...1, of: call)
             result = .string
         case .indexof:
-            try require(.string, &bound, 0...1, of: call)
+            try require(.string, &bound, indices: 0...1, of: call)
             result = .int32
         case .length:
-            try require(.string, &bound, 0...0, of: call)
+            try require(.string, &bound, indices: 0...0, of: call)
             result = .int32
         case .substring:
-            try require(.string, &bound, 0...0, of: call)
+            try require(.string, &bound, indices: 0...0, of: call)
             for index in 1..<bound.count {
-                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index, of: call)
+                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index: index, of: call)
             }
             result = .string
         case .replace:
-            try require(.string, &bound, 0...2, of: call)
+            try require(.string, &bound, indices: 0...2, of: call)
             result = .string
         case .tolower, .toupper, .trim:
-            try require(.string, &bound, 0...0, of: call)
+            try require(.string, &bound, indices: 0...0, of: call)
             result = .string
         case .year, .month, .day, .years:
-            try require([.dateTimeOffset, .date, .dateTime], &bound, 0, of: call)
+            try require([.dateTimeOffset, .date, .dateTime], &bound, index: 0, of: call)
             result = .int32
         case .hour, .minute, .second, .minutes:
-            try require([.dateTimeOffset, .timeOfDay, .dateTime, .time], &bound, 0, of: call)
+            try require([.dateTimeOffset, .timeOfDay, .dateTime, .time], &bound, index: 0, of: call)
             result = .int32
         case .fractionalseconds:
-            try require([.dateTimeOffset, .timeOfDay, .dateTime], &bound, 0, of: call)
+            try require([.dateTimeOffset, .timeOfDay, .dateTime], &bound, index: 0, of: call)
             result = .decimal
         case .date:
-            try require([.dateTimeOffset, .dateTime], &bound, 0, of: call)
+            try require([.dateTimeOffset, .dateTime], &bound, index: 0, of: call)
             result = .date
         case .time:
-            try require([.dateTimeOffset, .dateTime], &bound, 0, of: call)
+            try require([.dateTimeOffset, .dateTime], &bound, index: 0, of: call)
             result = .timeOfDay
         case .totalseconds:
-            try require(.duration, &bound, 0...0, of: call)
+            try require(.duration, &bound, indices: 0...0, of: call)
             result = .decimal
         case .totaloffsetminutes:
-            try require(.dateTimeOffset, &bound, 0...0, of: call)
+            try require(.dateTimeOffset, &bound, indices: 0...0, of: call)
             result = .int32
         case .now, .maxdatetime, .mindatetime: result = .dateTimeOffset
-        case .ceiling, .floor, .round: return try rounded(function, bound[0], call)
+        case .ceiling, .floor, .round: return try rounded(function, bound[0], call: call)
         case .geoDistance:
-            try requireGeo(["Point"], &bound, 0, of: call)
-            try requireGeo(["Point"], &bound, 1, of: call)
+            try requireGeo(["Point"], &bound, index: 0, of: call)
+            try requireGeo(["Point"], &bound, index: 1, of: call)
             result = .double
         case .geoIntersects:
-            try requireGeo(["Point"], &bound, 0, of: call)
-            try requireGeo(["Polygon"], &bound, 1, of: call)
+            try requireGeo(["Point"], &bound, index: 0, of: call)
+            try requireGeo(["Polygon"], &bound, index: 1, of: call)
             result = .boolean
         case .geoLength:
-            try requireGeo(["LineString"], &bound, 0, of: call)
+            try requireGeo(["LineString"], &bound, index: 0, of: call)
             result = .double
         case .hassubset, .hassubsequence:
             throw typeError("\(function.rawValue) needs two collections.", at: call.name.offset)
@@ -206,17 +206,17 @@ extension BindingSession {
     // MARK: Arguments
 
     private func require(
-        _ type: PrimitiveType, _ bound: inout [BoundExpression], _ indices: ClosedRange<Int>, of call: Call
+        _ type: PrimitiveType, _ bound: inout [BoundExpression], indices: ClosedRange<Int>, of call: Call
     ) throws(QueryError) {
         // Most have the type, which needs no list of types to be told.
         for index in indices where index < bound.count && bound[index].type.primitive != type {
-            try require([type], &bound, index, of: call)
+            try require([type], &bound, index: index, of: call)
         }
     }
 
     /// Makes an argument one of several types; the first that fits is taken.
     private func require(
-        _ types: [PrimitiveType], _ bound: inout [BoundExpression], _ index: Int, of call: Call
+        _ types: [PrimitiveType], _ bound: inout [BoundExpression], index: Int, of call: Call
     ) throws(QueryError) {
         guard index < bound.count else { return }
         if case .untyped = bound[index].type, case .path = bound[index] { return }
@@ -241,7 +241,7 @@ extension BindingSession {
     }
 
     private func requireGeo(
-        _ kinds: [String], _ bound: inout [BoundExpression], _ index: Int, of call: Call
+        _ kinds: [String], _ bound: inout [BoundExpression], index: Int, of call: Call
     ) throws(QueryError) {
         if case .constant(.null, _) = bound[index] {
             bound[index] = .constant(.null, .primitive(.geography))
@@ -268,7 +268,7 @@ extension BindingSession {
 
     /// Whole numbers are rounded as decimals: the standard defines the three for decimals and doubles only.
     private func rounded(
-        _ function: CanonicalFunction, _ argument: BoundExpression, _ call: Call
+        _ function: CanonicalFunction, _ argument: BoundExpression, call: Call
     ) throws(QueryError) -> BoundExpression {
         if case .untyped = argument.type { return .function(function, [argument], argument.type) }
         guard let type = argument.type.primitive, type.isNumeric else {
@@ -282,7 +282,7 @@ extension BindingSession {
 
     /// The functions that are defined for collections too; `nil` when this one is not.
     private func collectionFunction(
-        _ function: CanonicalFunction, _ arguments: [BoundExpression], _ call: Call
+        _ function: CanonicalFunction, _ arguments: [BoundExpression], call: Call
     ) throws(QueryError) -> BoundExpression? {
         switch function {
         case .length:
@@ -293,7 +293,7 @@ extension BindingSession {
         case .substring:
             var bound = arguments
             for index in 1..<bound.count {
-                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index, of: call)
+                try require([.int32, .int64, .int16, .byte, .sbyte], &bound, index: index, of: call)
             }
             return .function(.substring, bound, arguments[0].type)
         case .hassubset, .hassubsequence, .concat, .contains, .endswith, .startswith, .indexof:

@@ -20,29 +20,31 @@ extension BindingSession {
     // MARK: Binary
 
     func bind(
-        _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
+        _ symbol: BinaryOperator, left: Expression, right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
-        if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left, right, in: scope) }
+        if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left: left, right: right, in: scope) }
         let first = try bind(left, in: scope)
         let second = try bind(right, in: scope)
-        return try combine(symbol, (left, first), (right, second))
+        return try combine(symbol, left: (left, first), right: (right, second))
     }
 
     /// An operation with a JSON object, which is a value of the other operand's type.
     private func bindJSON(
-        _ symbol: BinaryOperator, _ left: Expression, _ right: Expression, in scope: Scope
+        _ symbol: BinaryOperator, left: Expression, right: Expression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if isJSON(left) {
             let second = try bind(right, in: scope)
-            return try combine(symbol, (left, try bind(left, expecting: second.type, in: scope)), (right, second))
+            return try combine(
+                symbol, left: (left, try bind(left, expecting: second.type, in: scope)), right: (right, second))
         }
         let first = try bind(left, in: scope)
-        return try combine(symbol, (left, first), (right, try bind(right, expecting: first.type, in: scope)))
+        return try combine(
+            symbol, left: (left, first), right: (right, try bind(right, expecting: first.type, in: scope)))
     }
 
     /// The operation over operands that are resolved.
     private func combine(
-        _ symbol: BinaryOperator, _ left: (Expression, BoundExpression), _ right: (Expression, BoundExpression)
+        _ symbol: BinaryOperator, left: (Expression, BoundExpression), right: (Expression, BoundExpression)
     ) throws(QueryError) -> BoundExpression {
         let (left, first) = left
         let (right, second) = right
@@ -51,7 +53,7 @@ extension BindingSession {
             let condition = try boolean(first, at: left.offset)
             return .binary(symbol, condition, try boolean(second, at: right.offset), .primitive(.boolean))
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-            return try compare(symbol, first, second, at: left.offset ?? right.offset)
+            return try compare(symbol, left: first, right: second, at: left.offset ?? right.offset)
         case .has:
             guard case .enumeration(let name) = first.type, let flag = adapted(second, to: first.type) else {
                 throw typeError(
@@ -63,13 +65,13 @@ extension BindingSession {
             }
             return .binary(.has, first, flag, .primitive(.boolean))
         case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
-            return try arithmetic(symbol, first, second, at: left.offset ?? right.offset)
+            return try arithmetic(symbol, left: first, right: second, at: left.offset ?? right.offset)
         }
     }
 
     /// A comparison of two values made to have one type.
     func compare(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: @autoclosure () -> Int?
+        _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, at offset: @autoclosure () -> Int?
     ) throws(QueryError) -> BoundExpression {
         let isEquality = symbol == .equal || symbol == .notEqual
         // Null goes with anything for equality, entities and complex values included.
@@ -160,7 +162,7 @@ extension BindingSession {
     // MARK: Arithmetic
 
     private func arithmetic(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
+        _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, at offset: Int?
     ) throws(QueryError) -> BoundExpression {
         func refused() -> QueryError {
             typeError("\(symbol.rawValue) is not defined for \(left.type) and \(right.type).", at: offset)
@@ -168,10 +170,10 @@ extension BindingSession {
         if case .untyped = left.type { return .binary(symbol, left, right, untypedResult(left, right)) }
         if case .untyped = right.type { return .binary(symbol, left, right, untypedResult(left, right)) }
         guard let first = left.type.primitive, let second = right.type.primitive else { throw refused() }
-        if first.isNumeric, second.isNumeric { return try numeric(symbol, left, right, at: offset) }
+        if first.isNumeric, second.isNumeric { return try numeric(symbol, left: left, right: right, at: offset) }
         // A string may be a duration whose prefix is left out.
         if second == .string, let duration = adapted(right, to: .primitive(.duration)) {
-            return try arithmetic(symbol, left, duration, at: offset)
+            return try arithmetic(symbol, left: left, right: duration, at: offset)
         }
         let result: PrimitiveType
         switch (symbol, first, second) {
@@ -199,7 +201,7 @@ extension BindingSession {
 
     /// Whole numbers narrower than 32 bits are widened first, and `divby` divides them as decimals.
     private func numeric(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at offset: Int?
+        _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, at offset: Int?
     ) throws(QueryError) -> BoundExpression {
         guard let (first, second) = unifiedForArithmetic(left, right), let common = first.type.primitive else {
             return .binary(symbol, left, right, left.type)
@@ -248,7 +250,8 @@ extension BindingSession {
             if case .path(let path) = only, case .collection(let element) = path.type {
                 let variable = makeVariable("$member", type: element)
                 let member = BoundExpression.path(BoundPath(variable: variable, steps: [], type: element))
-                return .any(path, variable: variable, try compare(.equal, member, value, at: operand.offset))
+                return .any(
+                    path, variable: variable, try compare(.equal, left: member, right: value, at: operand.offset))
             }
             guard case .list = collection else {
                 throw typeError(

@@ -293,7 +293,7 @@ extension BindingSession {
             return nil
         case .variable(let name): throw unsupported("\(name.text) within a path", at: name.offset)
         case .call(let name, let arguments):
-            return try take(name, arguments, isLast: isLast, &state, in: scope)
+            return try take(name, arguments, isLast: isLast, state: &state, in: scope)
         case .key(let key):
             try flushFilters(&state, in: scope)
             try append(key, to: &state, at: step.offset)
@@ -317,12 +317,12 @@ extension BindingSession {
         case .any(let name, let predicate):
             try requireCollection(state, "any", at: name?.offset)
             guard isLast else { throw typeError("Nothing can follow any.", at: name?.offset) }
-            let (variable, filters, bound) = try lambda(name, predicate, state, in: scope)
+            let (variable, filters, bound) = try lambda(name, predicate, state: state, in: scope)
             return .any(state.path, variable: variable, Self.all(filters + (bound.map { [$0] } ?? [])))
         case .all(let name, let predicate):
             try requireCollection(state, "all", at: name.offset)
             guard isLast else { throw typeError("Nothing can follow all.", at: name.offset) }
-            let (variable, filters, bound) = try lambda(name, predicate, state, in: scope)
+            let (variable, filters, bound) = try lambda(name, predicate, state: state, in: scope)
             let body = bound ?? .constant(.boolean(true), .primitive(.boolean))
             // Members that the filter leaves out satisfy anything, those among them for which it is null.
             guard let filter = Self.all(filters) else { return .all(state.path, variable: variable, body) }
@@ -342,7 +342,7 @@ extension BindingSession {
 
     /// A key after a navigation property, or a call of a function that is bound to what the path leads to.
     private func take(
-        _ name: Identifier, _ arguments: [Expression.NamedArgument], isLast: Bool, _ state: inout PathState,
+        _ name: Identifier, _ arguments: [Expression.NamedArgument], isLast: Bool, state: inout PathState,
         in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         try flushFilters(&state, in: scope)
@@ -379,7 +379,7 @@ extension BindingSession {
     }
 
     private func lambda(
-        _ name: Identifier?, _ predicate: Expression?, _ state: PathState, in scope: Scope
+        _ name: Identifier?, _ predicate: Expression?, state: PathState, in scope: Scope
     ) throws(QueryError) -> (RangeVariable, filters: [BoundExpression], body: BoundExpression?) {
         let (variable, filterScope) = memberScope(state, named: name?.text, in: scope)
         let filters = try state.filters.map { expression throws(QueryError) in

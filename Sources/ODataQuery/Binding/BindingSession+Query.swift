@@ -198,7 +198,7 @@ extension BindingSession {
                     throw unknownProperty(path.last ?? "", of: shape)
                 }
             case .path(let path):
-                guard let (found, length) = try selected(path, of: shape, scope, &names) else { continue }
+                guard let (found, length) = try selected(path, of: shape, scope: scope, names: &names) else { continue }
                 if !ordinals.contains(found) { ordinals.append(found) }
                 let rest = Array(path.dropFirst(length))
                 if rest.isEmpty, !item.hasOptions {
@@ -277,7 +277,7 @@ extension BindingSession {
     /// The ordinal of the property that a path starts with, and how many names that takes; `nil` when the path
     /// names something that has no ordinal.
     private func selected(
-        _ path: [Identifier], of shape: Shape, _ scope: Scope, _ names: inout [String]
+        _ path: [Identifier], of shape: Shape, scope: Scope, names: inout [String]
     ) throws(QueryError) -> (ordinal: Int, length: Int)? {
         guard let first = path.first else { return nil }
         if path.count == 1, let ordinal = shape.ordinal(of: first.text) { return (ordinal, 1) }
@@ -307,9 +307,11 @@ extension BindingSession {
             guard path.count > 1 else { throw typeError("A type cannot be selected.", at: first.offset) }
             let rest = Array(path.dropFirst())
             if model.isType(shape.name, target.name) {
-                return try selected(rest, of: shape, scope, &names).map { ($0.ordinal, $0.length + 1) }
+                return try selected(rest, of: shape, scope: scope, names: &names).map { ($0.ordinal, $0.length + 1) }
             }
-            guard let (ordinal, length) = try selected(rest, of: target, scope, &names) else { return nil }
+            guard let (ordinal, length) = try selected(rest, of: target, scope: scope, names: &names) else {
+                return nil
+            }
             if ordinal < shape.properties.count { return (ordinal, length + 1) }
             // A property of the derived type has no ordinal here.
             names.append(target.properties[ordinal].name)

@@ -159,7 +159,7 @@ struct ResourceBinder {
         switch place {
         case .root: try root(name, arguments)
         case .entities(let shape, let set):
-            if try castOrCall(name, arguments, shape, set: set, isCollection: true) { return }
+            if try castOrCall(name, arguments, shape: shape, set: set, isCollection: true) { return }
             // Without parentheses a name may be a key, as in Customers/ALFKI.
             guard case .none = arguments, !name.text.contains("."), !shape.key.isEmpty else {
                 throw QueryError(
@@ -172,7 +172,9 @@ struct ResourceBinder {
         case .property(let property, _, let inner?) where !property.type.isCollection:
             try member(name, arguments, of: inner, set: nil)
         case .property(let property, _, let inner):
-            if let inner, try castOrCall(name, arguments, inner, set: nil, isCollection: property.type.isCollection) {
+            if let inner,
+                try castOrCall(name, arguments, shape: inner, set: nil, isCollection: property.type.isCollection)
+            {
                 return
             }
             throw QueryError(.unknownName, "Nothing named \(name) can follow \(current).", offset: name.offset)
@@ -268,7 +270,7 @@ struct ResourceBinder {
             if isLinks { try reference() }
             return
         }
-        if try castOrCall(name, arguments, shape, set: set, isCollection: false) { return }
+        if try castOrCall(name, arguments, shape: shape, set: set, isCollection: false) { return }
         guard !shape.isOpen else {
             throw session.unsupported("The dynamic property \(name) by itself", at: name.offset)
         }
@@ -277,7 +279,7 @@ struct ResourceBinder {
 
     /// Takes a cast or a bound operation; `false` when the name is neither.
     private mutating func castOrCall(
-        _ name: Identifier, _ arguments: PathArguments, _ shape: Shape, set: EntitySet?, isCollection: Bool
+        _ name: Identifier, _ arguments: PathArguments, shape: Shape, set: EntitySet?, isCollection: Bool
     ) throws(QueryError) -> Bool {
         if let target = try session.cast(from: shape, to: name) {
             steps.append(.cast(target))

@@ -11,7 +11,8 @@ extension Evaluator {
             return .null
         case .unary(.not, let inner, _): return Self.not(try value(inner, in: environment))
         case .unary(.negate, let inner, _): return try NumberOperations.negate(value(inner, in: environment))
-        case .binary(let symbol, let left, let right, _): return try binary(symbol, left, right, in: environment)
+        case .binary(let symbol, let left, let right, _):
+            return try binary(symbol, left: left, right: right, in: environment)
         case .membership(let inner, let list):
             return .boolean(try list.contains { try isEqual(inner, $0, in: environment) })
         case .function(.case, let arguments, _): return try conditional(arguments, in: environment)
@@ -53,9 +54,9 @@ extension Evaluator {
         switch environment.variables[variable.identifier] {
         case .row(let row?):
             guard let shape = variable.shape else { return false }
-            return matches(search, row, shape)
+            return matches(search, row, shape: shape)
         case .value(.string(let text)): return TextSearch.matches(search, in: [text])
-        case .value(.complex(let entity)): return matches(search, EvaluatedRow(entity), entity.shape)
+        case .value(.complex(let entity)): return matches(search, EvaluatedRow(entity), shape: entity.shape)
         default: return false
         }
     }
@@ -67,7 +68,7 @@ extension Evaluator {
     }
 
     private func binary(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, in environment: Environment
+        _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, in environment: Environment
     ) throws -> ODataValue {
         switch symbol {
         case .and, .or:
@@ -83,7 +84,7 @@ extension Evaluator {
         case .notEqual: return .boolean(!(try isEqual(left, right, in: environment)))
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             let (first, second) = (try value(left, in: environment), try value(right, in: environment))
-            return .boolean(Self.compare(symbol, first, second))
+            return .boolean(Self.compare(symbol, left: first, right: second))
         case .has:
             guard case .enumeration(let value) = try value(left, in: environment),
                 case .enumeration(let flags) = try self.value(right, in: environment)
@@ -91,12 +92,12 @@ extension Evaluator {
             return .boolean(value & flags == flags)
         case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
             return try NumberOperations.arithmetic(
-                symbol, value(left, in: environment), value(right, in: environment))
+                symbol, left: value(left, in: environment), right: value(right, in: environment))
         }
     }
 
     /// Null is neither less nor greater than anything, and equal to null where equality is asked for too.
-    private static func compare(_ symbol: BinaryOperator, _ left: ODataValue, _ right: ODataValue) -> Bool {
+    private static func compare(_ symbol: BinaryOperator, left: ODataValue, right: ODataValue) -> Bool {
         let includesEqual = symbol == .lessOrEqual || symbol == .greaterOrEqual
         if left.isNull, right.isNull { return includesEqual }
         switch ValueOrder.compare(left, right) {

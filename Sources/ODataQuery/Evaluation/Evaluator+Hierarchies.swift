@@ -152,13 +152,13 @@ extension Evaluator {
             result.inline = inline.filter { !grouping.replaces($0) }
             return result
         }
-        try inject(node, grouping.injection, grouping.reference, into: &result, in: outer)
+        try inject(node, grouping.injection, reference: grouping.reference, into: &result, in: outer)
         return result
     }
 
     /// Puts what a row gets of a node under its name.
     private func inject(
-        _ node: EvaluatedRow, _ injection: NodeInjection, _ reference: HierarchyReference, into row: inout EvaluatedRow,
+        _ node: EvaluatedRow, _ injection: NodeInjection, reference: HierarchyReference, into row: inout EvaluatedRow,
         in outer: Environment
     ) throws {
         func identifier() throws -> ODataValue {
@@ -172,7 +172,7 @@ extension Evaluator {
         case .member(let name, _, .properties): row.relations[name] = [node]
         case .member(let name, _, let inner):
             var member = EvaluatedRow(type: node.typeName)
-            try inject(node, inner, reference, into: &member, in: outer)
+            try inject(node, inner, reference: reference, into: &member, in: outer)
             row.relations[name] = [member]
         case .properties, .nothing: break
         }
@@ -207,7 +207,7 @@ extension Evaluator {
             guard let instance = instances[node] else { return [] }
             return try (rowsByNode[node] ?? []).map { row in
                 var row = row
-                try inject(instance, traversal.injection, reference, into: &row, in: outer)
+                try inject(instance, traversal.injection, reference: reference, into: &row, in: outer)
                 return row
             }
         }

@@ -15,15 +15,15 @@ extension Evaluator {
         switch transformation {
         case .identity: return rows
         case .filter(let condition, _): return try rows.filter { try isTrue(condition, in: outer.with($0)) }
-        case .search(let search, let shape): return rows.filter { matches(search, $0, shape) }
+        case .search(let search, let shape): return rows.filter { matches(search, $0, shape: shape) }
         case .orderBy(let keys, _): return try sorted(rows, by: keys) { outer.with($0) }
         case .top(let count, _): return Array(rows.prefix(count))
         case .skip(let count, _): return Array(rows.dropFirst(count))
         case .compute(let items, _): return try rows.map { try computing(items, on: $0, in: outer) }
-        case .aggregate(let items, let shape): return [try aggregated(items, rows, shape, in: outer)]
+        case .aggregate(let items, let shape): return [try aggregated(items, rows, shape: shape, in: outer)]
         case .groupBy(let paths, let items, let shape):
             return try groups(of: rows, by: paths, in: outer).map { group in
-                try adding(group, paths, to: aggregated(items, group.rows, shape, in: outer))
+                try adding(group, paths, to: aggregated(items, group.rows, shape: shape, in: outer))
             }
         case .groupByApplying(let paths, let then, _):
             return try groups(of: rows, by: paths, in: outer).flatMap { group in
@@ -31,7 +31,7 @@ extension Evaluator {
             }
         case .groupByNode(let grouping, _): return try grouped(grouping, rows, in: outer)
         case .ranked(let method, let amount, let key, _):
-            return try ranked(method, amount, key, rows, in: outer)
+            return try ranked(method, amount, key: key, rows: rows, in: outer)
         case .concat(let branches, _): return try branches.flatMap { try apply($0, to: rows, in: outer) }
         case .expand(let item, _): return try rows.map { try expanding(item, $0, in: outer) }
         case .join(let join, _): return try joined(join, rows, in: outer)
@@ -120,7 +120,7 @@ extension Evaluator {
 
     /// Rows by rank; those with equal values stay in order. Sums end with the row that reaches the amount.
     private func ranked(
-        _ method: RankedMethod, _ amount: BoundExpression, _ key: BoundExpression, _ rows: [EvaluatedRow],
+        _ method: RankedMethod, _ amount: BoundExpression, key: BoundExpression, rows: [EvaluatedRow],
         in outer: Environment
     ) throws -> [EvaluatedRow] {
         let order = BoundOrder(key, isDescending: method.isTop)
@@ -140,7 +140,7 @@ extension Evaluator {
             let total = try sum.total ?? .integer(0)
             let hundred = ODataValue.decimal(ODataDecimal(100))
             target = try NumberOperations.arithmetic(
-                .divide, NumberOperations.arithmetic(.multiply, total, limit), hundred)
+                .divide, left: NumberOperations.arithmetic(.multiply, left: total, right: limit), right: hundred)
         }
         var sum = Summation()
         var taken: [EvaluatedRow] = []

@@ -112,7 +112,7 @@ public struct Evaluator: Sendable {
     ) throws -> EvaluatedPage {
         var rows = try apply(query.apply, to: rows, in: outer)
         rows = try rows.map { try computing(query.compute, on: $0, in: outer) }
-        if let search = query.search { rows = rows.filter { matches(search, $0, query.resultShape) } }
+        if let search = query.search { rows = rows.filter { matches(search, $0, shape: query.resultShape) } }
         let these = outer.with(.rows(rows), as: RangeVariable.these)
         if let filter = query.filter { rows = try rows.filter { try isTrue(filter, in: these.with($0)) } }
         let count = query.count ? rows.count : nil
@@ -174,7 +174,7 @@ public struct Evaluator: Sendable {
 
     /// Whether the texts of an instance match: all strings of its declared properties, those of complex values and
     /// of collections among them.
-    func matches(_ search: SearchExpression, _ row: EvaluatedRow, _ shape: Shape) -> Bool {
+    func matches(_ search: SearchExpression, _ row: EvaluatedRow, shape: Shape) -> Bool {
         let shape = model.shape(row.typeName) ?? shape
         let names = shape.properties.map(\.name) + row.values.keys.sorted()
         return TextSearch.matches(search, in: names.flatMap { Self.texts(row.property($0) ?? .null) })

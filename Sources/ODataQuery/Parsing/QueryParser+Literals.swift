@@ -168,7 +168,7 @@ extension QueryParser {
         if first == 2, !isNegative, take(":"), digits() == 2, !numbersBeforeColon.contains(start) {
             skipTime(&index)
             do throws(QueryError) {
-                let time = try finish(start..<index, "time of day", .timeOfDay) {
+                let time = try finish(start..<index, "time of day", type: .timeOfDay) {
                     ODataTimeOfDay($0).map(ODataValue.timeOfDay)
                 }
                 if index == start + 5 { hoursAndMinutes = start }
@@ -184,7 +184,7 @@ extension QueryParser {
         guard index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "t"),
             index + 1 < bytes.count, bytes[index + 1].isDigit
         else {
-            return try finish(start..<index, "date", .date) { ODataDate($0).map(ODataValue.date) }
+            return try finish(start..<index, "date", type: .date) { ODataDate($0).map(ODataValue.date) }
         }
         index += 1
         _ = digits()
@@ -197,7 +197,7 @@ extension QueryParser {
             _ = digits()
             if take(":") { _ = digits() }
         }
-        return try finish(start..<index, "date and time with an offset", .dateTimeOffset) {
+        return try finish(start..<index, "date and time with an offset", type: .dateTimeOffset) {
             Self.isHour24($0) ? nil : ODataDateTimeOffset($0).map(ODataValue.dateTimeOffset)
         }
     }
@@ -217,7 +217,7 @@ extension QueryParser {
     }
 
     private mutating func finish(
-        _ range: Range<Int>, _ what: String, _ type: PrimitiveType, _ read: (String) -> ODataValue?
+        _ range: Range<Int>, _ what: String, type: PrimitiveType, read: (String) -> ODataValue?
     ) throws(QueryError) -> Literal {
         let lexical = text(range)
         guard let value = read(lexical),

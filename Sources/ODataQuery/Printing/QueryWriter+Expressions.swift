@@ -155,8 +155,8 @@ extension QueryWriter {
                 options.filter = filter
                 options.search = search
                 writeNested(options)
-            case .any(let variable, let predicate): writeLambda("any", variable, predicate)
-            case .all(let variable, let predicate): writeLambda("all", variable, predicate)
+            case .any(let variable, let predicate): writeLambda("any", variable, predicate: predicate)
+            case .all(let variable, let predicate): writeLambda("all", variable, predicate: predicate)
             case .key: break
             case .call(let name, let arguments):
                 write(name.text)
@@ -188,7 +188,7 @@ extension QueryWriter {
         return text.text.utf8.first?.isDigit ?? false
     }
 
-    private mutating func writeLambda(_ name: String, _ variable: Identifier?, _ predicate: Expression?) {
+    private mutating func writeLambda(_ name: String, _ variable: Identifier?, predicate: Expression?) {
         write("\(name)(")
         if let variable, let predicate {
             write("\(variable):")

@@ -81,12 +81,12 @@ struct FrontDoor: Sendable {
             }
         }
         if let user { signIns.ended(user, address, hasSucceeded: signedIn != nil) }
-        let principal = decided(head, shown, signedIn)
+        let principal = decided(head, shown, signedIn: signedIn)
         return principal.map { .success($0) } ?? .failure(unauthorized)
     }
 
     /// The caller, as far as what was shown is enough.
-    private func decided(_ head: HTTPRequest, _ shown: Principal?, _ signedIn: Principal?) -> Principal? {
+    private func decided(_ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?) -> Principal? {
         let takesCertificates = configuration.authentication.contains { $0 is ClientCertificateAuthentication }
         guard configuration.takesSignIns else { return shown }
         guard takesCertificates else { return signedIn }

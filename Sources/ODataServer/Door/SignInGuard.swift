@@ -68,7 +68,7 @@ final class SignInGuard: Sendable {
     func begin(_ user: String, from address: String) async -> Refusal? {
         let user = String(user.prefix(Self.maxNameLength))
         while true {
-            switch state.withLock({ decide(user, address, &$0) }) {
+            switch state.withLock({ decide(user, address, state: &$0) }) {
             case .begin: return nil
             case .sleep(let until):
                 do {
@@ -89,7 +89,7 @@ final class SignInGuard: Sendable {
         let user = String(user.prefix(Self.maxNameLength))
         let waiting = state.withLock { state in
             let now = now()
-            let wasKnown = isKnown(user, address, state, now)
+            let wasKnown = isKnown(user, address, state: state, now: now)
             for subject in Self.subjects(user, address) {
                 guard var record = state.records[subject] else { continue }
                 let left = (record.pending[user] ?? 0) - 1
@@ -123,7 +123,7 @@ final class SignInGuard: Sendable {
     }
 
     /// Whether a user has signed in from an address before.
-    private func isKnown(_ user: String, _ address: String, _ state: State, _ now: ContinuousClock.Instant) -> Bool {
+    private func isKnown(_ user: String, _ address: String, state: State, now: ContinuousClock.Instant) -> Bool {
         state.records[.pair(user, address)]?.signedIn.map { now - $0 < Self.memory } ?? false
     }
 
@@ -153,20 +153,24 @@ final class SignInGuard: Sendable {
         }
     }
 
-    private func decide(_ user: String, _ address: String, _ state: inout State) -> Decision {
+    private func decide(_ user: String, _ address: String, state: inout State) -> Decision {
         let now = now()
         guard state.attempts < Self.maxAttempts else { return .refuse(seconds: 1) }
-        let subjects = subjectsThatCount(user, address, state, now)
+        let subjects = subjectsThatCount(user, address, state: state, now: now)
         var start = now
         for subject in subjects {
-            guard let record = state.records[subject], isSlowed(subject, record, state, now) else { continue }
+            guard let record = state.records[subject], isSlowed(subject, record, state: state, now: now) else {
+                continue
+            }
             start = max(start, max(record.next ?? now, now) + delay(after: record.delays))
         }
         guard start - now <= Self.window else { return .refuse(seconds: (start - now).components.seconds + 1) }
-        if start == now, subjects.contains(where: { isFull($0, state, now) }) { return .waitForOthers }
+        if start == now, subjects.contains(where: { isFull($0, state, now: now) }) { return .waitForOthers }
         if start > now {
             for subject in subjects {
-                guard var record = state.records[subject], isSlowed(subject, record, state, now) else { continue }
+                guard var record = state.records[subject], isSlowed(subject, record, state: state, now: now) else {
+                    continue
+                }
                 record.delays += 1
                 record.next = start
                 state.records[subject] = record
@@ -185,38 +189,38 @@ final class SignInGuard: Sendable {
 
     /// Whose failures an attempt has to wait for.
     private func subjectsThatCount(
-        _ user: String, _ address: String, _ state: State, _ now: ContinuousClock.Instant
+        _ user: String, _ address: String, state: State, now: ContinuousClock.Instant
     ) -> [Subject] {
-        isKnown(user, address, state, now) ? [.pair(user, address)] : [.user(user), .address(address)]
+        isKnown(user, address, state: state, now: now) ? [.pair(user, address)] : [.user(user), .address(address)]
     }
 
     private func isSlowed(
-        _ subject: Subject, _ record: Record, _ state: State, _ now: ContinuousClock.Instant
+        _ subject: Subject, _ record: Record, state: State, now: ContinuousClock.Instant
     ) -> Bool {
-        let recent = recentFailures(subject, record, state, now)
+        let recent = recentFailures(subject, record, state: state, now: now)
         // Who was slowed down stays so until a minute has passed without a failure.
         return recent >= delays.freeFailures || record.delays > 0 && recent > 0
     }
 
     private func recentFailures(
-        _ subject: Subject, _ record: Record, _ state: State, _ now: ContinuousClock.Instant
+        _ subject: Subject, _ record: Record, state: State, now: ContinuousClock.Instant
     ) -> Int {
         let recent = record.failures.filter { now - $0.time < Self.window }
         guard case .address = subject else { return recent.count }
         let slowed = Set(recent.map(\.user)).filter { user in
             let subject = Subject.user(user)
-            return state.records[subject].map { isSlowed(subject, $0, state, now) } ?? false
+            return state.records[subject].map { isSlowed(subject, $0, state: state, now: now) } ?? false
         }
         return recent.count { !slowed.contains($0.user) }
     }
 
     /// Whether so many attempts are under way that one more might be one too many.
-    private func isFull(_ subject: Subject, _ state: State, _ now: ContinuousClock.Instant) -> Bool {
+    private func isFull(_ subject: Subject, _ state: State, now: ContinuousClock.Instant) -> Bool {
         guard let record = state.records[subject], !record.pending.isEmpty else { return false }
         // Of an address, the attempts for one user are that user's matter.
         let isAddress = if case .address = subject { true } else { false }
         let pending = isAddress ? record.pending.count : record.pending.values.reduce(0, +)
-        return recentFailures(subject, record, state, now) + pending >= delays.freeFailures
+        return recentFailures(subject, record, state: state, now: now) + pending >= delays.freeFailures
     }
 
     private func delay(after count: Int) -> Duration {

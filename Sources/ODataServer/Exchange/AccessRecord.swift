@@ -30,7 +30,7 @@ struct AccessRecord: Sendable {
 
     func write(status: Int, bytes: Int, failure: (any Error)?) {
         let duration = start.duration(to: .now)
-        measure(status, bytes, duration)
+        measure(status, bytes, duration: duration)
         guard let logger else { return }
         let (seconds, attoseconds) = duration.components
         var metadata: Logger.Metadata = [
@@ -44,7 +44,7 @@ struct AccessRecord: Sendable {
         logger.info("\(LogText.target(method)) \(LogText.target(target))", metadata: metadata)
     }
 
-    private func measure(_ status: Int, _ bytes: Int, _ duration: Duration) {
+    private func measure(_ status: Int, _ bytes: Int, duration: Duration) {
         let dimensions = [("method", Self.known(method)), ("status", "\(status)")]
         Timer(label: "http.server.request.duration", dimensions: dimensions, factory: metricsFactory)
             .record(duration: duration)

@@ -33,10 +33,10 @@ struct OutgoingResponse: Sendable {
         if head.method == .head, let length = message.headerFields[.contentLength].flatMap({ Int($0) }) {
             // The length is that of the body a GET would get; none is written.
             let body = ResponseBody(contentLength: length) { writer in try await writer.finish(nil) }
-            return finished(message, body, record)
+            return finished(message, body, record: record)
         }
         if head.method == .head || status.code == 204 || status.code == 304 || status.code < 200 {
-            return finished(message, ResponseBody(), record)
+            return finished(message, ResponseBody(), record: record)
         }
         do {
             // The handler has done so already, unless it is the app's own or the bytes were packed since.
@@ -44,16 +44,16 @@ struct OutgoingResponse: Sendable {
             stream = try await stream.readingAhead(findingEnd: isJSON)
         } catch {
             // Nothing has been sent yet, so the failure can still be told in full.
-            return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record, failure: error)
+            return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record: record, failure: error)
         }
-        guard let whole = stream.takeWhole() else { return streamed(message, stream, record) }
-        guard !whole.isEmpty else { return finished(message, ResponseBody(), record) }
+        guard let whole = stream.takeWhole() else { return streamed(message, stream, record: record) }
+        guard !whole.isEmpty else { return finished(message, ResponseBody(), record: record) }
         // A body of one chunk goes out in one write with its head. Most responses are such.
         message.headerFields[.contentLength] = String(whole.count)
-        return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: whole)), record, bytes: whole.count)
+        return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: whole)), record: record, bytes: whole.count)
     }
 
-    private func streamed(_ message: HTTPResponse, _ stream: ByteStream, _ record: AccessRecord) -> Response {
+    private func streamed(_ message: HTTPResponse, _ stream: ByteStream, record: AccessRecord) -> Response {
         let status = message.status.code
         let (message, unread) = announcingEnd(message)
         let body = ResponseBody(contentLength: stream.length.flatMap { Int(exactly: $0) }) {
@@ -80,7 +80,7 @@ struct OutgoingResponse: Sendable {
 
     /// A response that is ready as a whole.
     private func finished(
-        _ message: HTTPResponse, _ whole: ResponseBody, _ record: AccessRecord, bytes: Int = 0,
+        _ message: HTTPResponse, _ whole: ResponseBody, record: AccessRecord, bytes: Int = 0,
         failure: (any Error)? = nil
     ) -> Response {
         record.write(status: message.status.code, bytes: bytes, failure: failure)

@@ -35,10 +35,10 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// The handlers of a channel that watch the peer.
     static func handlers(_ channels: OpenChannels, _ minimum: MinimumTransfer) -> [any RemovableChannelHandler] {
         let writing = WriteDeadline(minimum)
-        return [writing, CallerWatch(channels, writing, minimum)]
+        return [writing, CallerWatch(channels, writing, minimum: minimum)]
     }
 
-    private init(_ channels: OpenChannels, _ writing: WriteDeadline, _ minimum: MinimumTransfer) {
+    private init(_ channels: OpenChannels, _ writing: WriteDeadline, minimum: MinimumTransfer) {
         self.channels = channels
         self.writing = writing
         self.minimum = minimum

@@ -39,18 +39,20 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard case .body(var buffer) = unwrapOutboundIn(data) else { return watch(data, 0, promise, context) }
+        guard case .body(var buffer) = unwrapOutboundIn(data) else {
+            return watch(data, 0, promise: promise, context: context)
+        }
         guard context.channel.parent?.parent != nil, buffer.readableBytes > Self.sliceSize else {
-            return watch(data, buffer.readableBytes, promise, context)
+            return watch(data, buffer.readableBytes, promise: promise, context: context)
         }
         while let slice = buffer.readSlice(length: min(Self.sliceSize, buffer.readableBytes)), slice.readableBytes > 0 {
             let isLast = buffer.readableBytes == 0
-            watch(wrapOutboundOut(.body(slice)), slice.readableBytes, isLast ? promise : nil, context)
+            watch(wrapOutboundOut(.body(slice)), slice.readableBytes, promise: isLast ? promise : nil, context: context)
         }
     }
 
     private func watch(
-        _ data: NIOAny, _ bytes: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+        _ data: NIOAny, _ bytes: Int, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext
     ) {
         if pending == 0 { periodStart = .now() }
         pending += 1

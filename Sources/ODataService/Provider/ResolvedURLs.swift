@@ -23,8 +23,8 @@ package final class ResolvedURLs: Sendable {
         func isOf(_ url: ODataURL) -> Bool { text.map { $0.isIdentical(inUTF8To: url.urlEncoded()) } ?? true }
     }
 
-    private let byText = Mutex(RecentlyUsed<ExactText, ResolvedURL>(capacity: ResolvedURLs.capacity))
-    private let byTree = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: ResolvedURLs.capacity))
+    private let byText = Mutex(LeastRecentlyUsed<ExactText, ResolvedURL>(capacity: ResolvedURLs.capacity))
+    private let byTree = Mutex(LeastRecentlyUsed<ODataURL, Entry>(capacity: ResolvedURLs.capacity))
 
     package init() {}
 
@@ -33,10 +33,10 @@ package final class ResolvedURLs: Sendable {
         _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> ResolvedURL
     ) throws(QueryError) -> ResolvedURL {
         let key = ExactText(text)
-        if let found = byText.withLock({ $0.find(key) }), found.model === model { return found }
+        if let found = byText.withLock({ $0.use(key) }), found.model === model { return found }
         let made = try resolve()
         guard !made.isByID, Self.keeps(text) else { return made }
-        byText.withLock { $0.keep(made, for: key) }
+        byText.withLock { $0.set(made, for: key) }
         return made
     }
 
@@ -44,14 +44,14 @@ package final class ResolvedURLs: Sendable {
     package func find<Failure: Error>(
         _ url: ODataURL, _ model: EntityDataModel, _ bind: () throws(Failure) -> BoundURL
     ) throws(Failure) -> ResolvedURL {
-        if let found = byTree.withLock({ $0.find(url) }), found.isOf(url), found.resolved.model === model {
+        if let found = byTree.withLock({ $0.use(url) }), found.isOf(url), found.resolved.model === model {
             return found.resolved
         }
         let made = ResolvedURL(url: url, bound: try bind(), model: model)
         // Each use of an alias is a copy of its value: a short URL may become a large tree, which is not kept.
         guard url.options.aliases.isEmpty else { return made }
         let entry = Entry(resolved: made, text: url.textBeyondLiterals)
-        byTree.withLock { $0.keep(entry, for: url) }
+        byTree.withLock { $0.set(entry, for: url) }
         return made
     }
 

@@ -30,10 +30,10 @@ public struct ServiceCapabilities: Hashable, Sendable {
     /// Makes the capabilities of a service that answers the whole query language.
     public init() {}
 
-    private static let capabilities = "Org.OData.Capabilities.V1."
-    private static let aggregation = "Org.OData.Aggregation.V1."
-    private static let repeatability = "Org.OData.Repeatability.V1."
-    private static let core = "Org.OData.Core.V1."
+    private static let capabilities = Vocabulary.capabilities
+    private static let aggregation = Vocabulary.aggregation
+    private static let repeatability = Vocabulary.repeatability
+    private static let core = Vocabulary.core
     private static let vocabularies = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/"
 
     /// The model with the capabilities as annotations on the container and its sets and singletons, and references to
@@ -104,14 +104,14 @@ public struct ServiceCapabilities: Hashable, Sendable {
                 Annotation(
                     term: Self.capabilities + "IsolationSupported",
                     value: .constant(
-                        kind: "EnumMember", text: "Org.OData.Capabilities.V1.IsolationLevel/Snapshot")))
+                        kind: "EnumMember", text: Vocabulary.capabilities + "IsolationLevel/Snapshot")))
         }
         if supportsRepeatableRequests {
             annotations.append(
                 Annotation(
                     term: Self.repeatability + "Supported",
                     value: .constant(
-                        kind: "EnumMember", text: "Org.OData.Repeatability.V1.RepeatabilityVersion/V1")))
+                        kind: "EnumMember", text: Vocabulary.repeatability + "RepeatabilityVersion/V1")))
         }
         return annotations
     }

@@ -93,7 +93,7 @@ extension SQLFragment {
     ///   - target: the column that an index may find.
     ///   - source: the other value as ``related(_:_:)`` gives it.
     static func areEqual(
-        _ target: SQLFragment, _ source: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison
+        _ target: SQLFragment, _ source: SQLFragment, comparison: NavigationStorage.ColumnPair.Comparison
     ) -> SQLFragment {
         switch comparison {
         case .stored: "\(target) = \(source)"
@@ -102,7 +102,7 @@ extension SQLFragment {
         }
     }
 
-    /// The value of a column in the form in which ``areEqual(_:_:_:)`` takes it.
+    /// The value of a column in the form in which ``areEqual(_:_:comparison:)`` takes it.
     static func related(_ column: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison) -> SQLFragment {
         comparison == .text ? anyText(of: column) : column
     }

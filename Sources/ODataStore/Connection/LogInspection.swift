@@ -30,7 +30,7 @@ struct LogInspection {
 
     /// Within a transaction, so that the file and the log belong together.
     private static func requireAllPages(of path: String, in database: Database) throws {
-        let count = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let count: Int = try database.pragma(.pageCount) ?? 0
         let missing: Int
         do throws(EncryptedDatabaseError) {
             missing = try EncryptedDatabase.missingPages(at: path, of: count)

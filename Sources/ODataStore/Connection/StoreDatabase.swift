@@ -105,7 +105,7 @@ public final class StoreDatabase: Sendable {
         configuration.maximumReaderCount = max(1, options.readerCount)
         configuration.label = "outpost.store"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
         }
         let location = EncryptedDatabase.quietURI(forPath: path)
         let pool = try DatabasePool(path: location, configuration: configuration)
@@ -128,7 +128,7 @@ public final class StoreDatabase: Sendable {
         configuration.busyMode = .timeout(options.busyTimeout)
         configuration.label = "outpost.store"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
         }
         do {
             // A journal that is played back makes the file as long as it was.
@@ -139,12 +139,12 @@ public final class StoreDatabase: Sendable {
             defer { inspection?.close() }
             let pool = try DatabasePool(path: access.location, configuration: configuration)
             // GRDB sets NORMAL when it turns the log on, after it has prepared the connection.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try pool.writeWithoutTransaction { try $0.setPragma(.synchronous, "FULL") }
             // The first statement that reads a page is where a wrong key shows.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
             // Between looking at the file and locking it, it may have been replaced by what was saved of it: the log at this
             // path is that one's, and must not be moved into the old file.
-            guard try pool.writeWithoutTransaction({ try !Self.hasMoved($0) }) else { throw StoreError.locked }
+            guard try pool.writeWithoutTransaction({ try !Self.hasMoved(in: $0) }) else { throw StoreError.locked }
             // Whoever left a log behind may have done so since a sync had failed: what the system dropped then is a hole that
             // nobody sees until the power fails, and that must not take with it what is committed from now on.
             if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
@@ -159,7 +159,7 @@ public final class StoreDatabase: Sendable {
     }
 
     /// Whether another file stands where the one was opened.
-    private static func hasMoved(_ database: Database) throws -> Bool {
+    private static func hasMoved(in database: Database) throws -> Bool {
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         return code == SQLITE_OK && hasMoved != 0
@@ -196,10 +196,10 @@ public final class StoreDatabase: Sendable {
         configuration.busyMode = .timeout(options.busyTimeout)
         configuration.label = "outpost.attached"
         configuration.prepareDatabase { database in
-            try Self.prepare(database, options: options)
+            try Self.prepare(in: database, options: options)
             for (name, store) in stores {
                 try database.execute(
-                    sql: "ATTACH DATABASE ? AS \(quoted(attachedName(name)))", arguments: [store.location])
+                    sql: "ATTACH DATABASE ? AS \(attachedName(name).sqlIdentifier)", arguments: [store.location])
             }
             for view in views { try database.execute(sql: view) }
         }
@@ -216,22 +216,16 @@ public final class StoreDatabase: Sendable {
     /// The name of an attached store in SQL.
     public static func attachedName(_ name: String) -> String { "store_\(name)" }
 
-    private static func prepare(_ database: Database, options: Options) throws {
+    private static func prepare(in database: Database, options: Options) throws {
         let isReader = database.configuration.readonly
         let cache = isReader ? options.readerCacheBytes : options.writerCacheBytes
         // A negative cache_size is in KiB. Temporary tables stay in memory: a temporary file would be plain.
-        try database.execute(
-            sql: """
-                PRAGMA cache_size = -\(cache / 1024);
-                PRAGMA temp_store = MEMORY;
-                """)
+        try database.setPragma(.cacheSize, -cache / 1024)
+        try database.setPragma(.temporaryStore, "MEMORY")
         if !isReader {
-            try database.execute(
-                sql: """
-                    PRAGMA fullfsync = 1;
-                    PRAGMA wal_autocheckpoint = \(checkpointPages);
-                    PRAGMA journal_size_limit = \(logLimit);
-                    """)
+            try database.setPragma(.fullSync, 1)
+            try database.setPragma(.autocheckpoint, checkpointPages)
+            try database.setPragma(.journalSizeLimit, logLimit)
         }
         StoreFunctions.register(in: database)
         try options.prepare?(database)
@@ -287,19 +281,21 @@ public final class StoreDatabase: Sendable {
         let body = checked(body)
         return try await StoreError.translating(path: path) {
             try await pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = NORMAL")
-                let outcome = Result { try Self.inTransaction(database, body) }
+                try database.setPragma(.synchronous, "NORMAL")
+                let outcome = Result { try Self.inTransaction(in: database, body) }
                 // Back to FULL whatever happened: the next transaction may hold the queue. Not through GRDB, which
                 // runs no statement once the task is cancelled.
-                guard sqlite3_exec(database.sqliteConnection, "PRAGMA synchronous = FULL", nil, nil, nil) == SQLITE_OK
-                else { throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL") }
+                let statement = Pragma.synchronous.statement("FULL")
+                guard sqlite3_exec(database.sqliteConnection, statement, nil, nil, nil) == SQLITE_OK else {
+                    throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL")
+                }
                 return try outcome.get()
             }
         }
     }
 
     private static func inTransaction<Value>(
-        _ database: Database, _ body: (Database) throws -> Value
+        in database: Database, _ body: (Database) throws -> Value
     ) throws -> Value {
         var value: Value?
         try database.inTransaction(.immediate) {

@@ -54,22 +54,22 @@ extension StoreReader {
         query.skipToken = nil
         let wanted = query
         return try await reading(reader, nil) { database in
-            let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), database)
+            let (compiled, options) = try prepare(wanted, url.resource.steps, now: configuration.now(), in: database)
             var isCount = false
             if case .count = url.resource.target { isCount = true }
             let fragment =
                 isCount
                 ? compiled.countStatement
                 : compiled.firstPage(limit: wanted.top ?? configuration.maxPageSize, offset: wanted.skip)
-            var statements = [try Self.statement("rows", fragment, database)]
-            try expanded(compiled, options, "", nil, &statements, database)
+            var statements = [try Self.statement("rows", fragment, in: database)]
+            try expanded(compiled, options, path: "", root: nil, statements: &statements, in: database)
             return QueryExplanation(tree: QueryOutline(wanted, url.resource.steps).lines, statements: statements)
         }
     }
 
     private func expanded(
-        _ compiled: CompiledQuery, _ options: SQLCompiler.Options, _ path: String, _ root: TableStorage?,
-        _ statements: inout [QueryExplanation.Statement], _ database: Database
+        _ compiled: CompiledQuery, _ options: SQLCompiler.Options, path: String, root: TableStorage?,
+        statements: inout [QueryExplanation.Statement], in database: Database
     ) throws {
         guard let set = compiled.plan.set, let table = mapping.tables[set] else { return }
         for (item, sources) in zip(compiled.expand, compiled.plan.expandSources) {
@@ -79,8 +79,10 @@ extension StoreReader {
             let name = "\(path)\(item.navigation.name)"
             let parent = [DatabaseValue](repeating: .null, count: sources.count)
             let fragment = item.form == .count ? statement.countStatement([parent]) : statement.statement([parent])
-            statements.append(try Self.statement(name, fragment, database))
-            try expanded(statement.compiled, options, "\(name)/", root ?? table, &statements, database)
+            statements.append(try Self.statement(name, fragment, in: database))
+            try expanded(
+                statement.compiled, options, path: "\(name)/", root: root ?? table, statements: &statements,
+                in: database)
         }
     }
 
@@ -90,13 +92,13 @@ extension StoreReader {
         case .null: "NULL"
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
-        case .string(let text): "'\(text.doubling(UInt8(ascii: "'")))'"
+        case .string(let text): text.sqlLiteral
         case .blob(let data): "X'\(data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
         }
     }
 
     private static func statement(
-        _ purpose: String, _ fragment: SQLFragment, _ database: Database
+        _ purpose: String, _ fragment: SQLFragment, in database: Database
     ) throws -> QueryExplanation.Statement {
         let rows = try Row.fetchAll(
             database, sql: "EXPLAIN QUERY PLAN \(fragment.sql)", arguments: StatementArguments(fragment.arguments))

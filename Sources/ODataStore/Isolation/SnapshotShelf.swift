@@ -107,7 +107,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     }
 
     /// Keeps a result.
-    func keep(_ kept: Kept, as id: String, _ bytes: Int, _ owner: CallerID?, at time: Int64) {
+    func keep(_ kept: Kept, as id: String, bytes: Int, owner: CallerID?, at time: Int64) {
         state.withLock { state in
             state.uses += 1
             state.entries[id] = Entry(kept: kept, owner: owner, bytes: bytes, use: state.uses, time: time)

@@ -43,7 +43,7 @@ final class SnapshotSpool: Sendable {
 
     /// Reads a result whole and answers with its first page.
     func start(
-        _ bound: BoundURL, _ request: ODataRequest, _ reader: StoreReader, in database: any DatabaseWriter
+        _ bound: BoundURL, _ request: ODataRequest, reader: StoreReader, in database: any DatabaseWriter
     ) async throws -> ODataResponse {
         removeForgotten()
         guard let query = bound.query else { throw ODataError.notImplemented("A snapshot of this") }
@@ -59,15 +59,15 @@ final class SnapshotSpool: Sendable {
         let now = options.now()
         let budget = request.context.budget
         let (count, total) = try await reader.reading(database, budget) { [shelf] database -> (Int, Int64?) in
-            let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, database)
-            let total = query.count ? try StoreReader.count(compiled, database) : nil
+            let (compiled, compilerOptions) = try reader.prepare(query, segments, now: now, in: database)
+            let total = query.count ? try StoreReader.count(compiled, in: database) : nil
             var paging = ExpandPaging()
             paging.budget = budget
             // The rows are written as those of a page that is not kept.
             let piece = PageWriter.Piece(
                 run: try PageRun(compiled, after: nil, pageSize: nil, budget: budget), mapping: reader.mapping,
                 options: compilerOptions, paging: paging, renderer: renderer, marksRows: true)
-            let count = try file.spool(piece, database) { size in
+            let count = try file.spool(piece, in: database) { size in
                 bytes.wrappingAdd(size, ordering: .relaxed)
                 try shelf.grow(size, owner)
             }
@@ -78,10 +78,11 @@ final class SnapshotSpool: Sendable {
             + String(UInt64.random(in: .min ... .max), radix: 36)
         let snapshot = Snapshot(
             file: file, principal: request.context.principal,
-            head: reader.head(query, segments, bound.resource.target, request, renderer, total),
+            head: reader.head(
+                query, segments, target: bound.resource.target, request: request, renderer: renderer, total: total),
             prefix: renderer.prefix, contentType: StoreReader.contentType(format), count: count)
         if count > pageSize(for: request) {
-            shelf.keep(snapshot, as: id, bytes.load(ordering: .relaxed), owner, at: now.seconds)
+            shelf.keep(snapshot, as: id, bytes: bytes.load(ordering: .relaxed), owner: owner, at: now.seconds)
             startCleaning()
         }
         return try await page(of: snapshot, id, from: 0, request)
@@ -195,10 +196,10 @@ private final class SnapshotFile: Sendable {
         store = try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())), options: options)
         try store.pool.writeWithoutTransaction { database in
             // Nobody needs it after a crash, and its rows are to lie on the disk once.
-            try database.execute(
-                sql: "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = \(Self.logPages); "
-                    + "PRAGMA journal_size_limit = 0; CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"
-            )
+            try database.setPragma(.synchronous, "OFF")
+            try database.setPragma(.autocheckpoint, Self.logPages)
+            try database.setPragma(.journalSizeLimit, 0)
+            try database.execute(sql: "CREATE TABLE item (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
         }
     }
 
@@ -209,12 +210,12 @@ private final class SnapshotFile: Sendable {
     ///   - grow: told of the bytes before they are written.
     /// - Returns: how many rows there are.
     func spool(
-        _ piece: PageWriter.Piece, _ database: Database, _ grow: (Int) throws -> Void
+        _ piece: PageWriter.Piece, in database: Database, grow: (Int) throws -> Void
     ) throws -> Int {
         var piece = piece
         var count = 0
         repeat {
-            let objects = try piece.rows(database)
+            let objects = try piece.rows(in: database)
             try grow(objects.reduce(0) { $0 + $1.count })
             let start = count
             try store.pool.write { spool in

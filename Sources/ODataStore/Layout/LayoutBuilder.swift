@@ -13,7 +13,8 @@ struct LayoutBuilder {
     init(model: EntityDataModel) { self.model = model }
 
     mutating func build() {
-        statements.append("CREATE TABLE \(quoted(OfflineLayout.hiddenOwnerTable)) (id INTEGER PRIMARY KEY) STRICT")
+        statements.append(
+            "CREATE TABLE \(OfflineLayout.hiddenOwnerTable.sqlIdentifier) (id INTEGER PRIMARY KEY) STRICT")
         for set in model.container.entitySets {
             guard let shape = model.shape(set.type) else { continue }
             addTable(set: set.name, shape: shape, role: .set, within: [])
@@ -173,7 +174,7 @@ struct LayoutBuilder {
         let name = tableNames.name("\(from.table)$\(path.split(separator: "/").joined(separator: "."))")
         statements.append(
             """
-            CREATE TABLE \(quoted(name)) (source INTEGER NOT NULL, target INTEGER NOT NULL, \
+            CREATE TABLE \(name.sqlIdentifier) (source INTEGER NOT NULL, target INTEGER NOT NULL, \
             PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID
             """)
         addIndex(on: name, name: "target", columns: ["target", "source"])
@@ -190,16 +191,16 @@ struct LayoutBuilder {
     }
 
     private mutating func addIndex(on table: String, name: String, columns: [String]) {
-        let list = columns.map(quoted).joined(separator: ", ")
-        statements.append("CREATE INDEX \(quoted("index$\(table)$\(name)")) ON \(quoted(table)) (\(list))")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        statements.append("CREATE INDEX \("index$\(table)$\(name)".sqlIdentifier) ON \(table.sqlIdentifier) (\(list))")
     }
 
     /// Deletes what hangs on a row with the row, whoever deletes it.
     private mutating func addCascade(from table: String, to dependent: String, column: String) {
         statements.append(
             """
-            CREATE TRIGGER \(quoted("cascade$\(table)$\(dependent)$\(column)")) AFTER DELETE ON \(quoted(table)) \
-            BEGIN DELETE FROM \(quoted(dependent)) WHERE \(quoted(column)) = OLD.\(quoted(OfflineLayout.rowIDColumn)); END
+            CREATE TRIGGER \("cascade$\(table)$\(dependent)$\(column)".sqlIdentifier) AFTER DELETE ON \(table.sqlIdentifier) \
+            BEGIN DELETE FROM \(dependent.sqlIdentifier) WHERE \(column.sqlIdentifier) = OLD.\(OfflineLayout.rowIDColumn.sqlIdentifier); END
             """)
     }
 }

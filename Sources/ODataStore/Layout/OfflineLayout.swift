@@ -67,8 +67,7 @@ public struct OfflineLayout: Sendable {
     /// - Throws: what SQLite throws, such as a table that is there already.
     public func create(in database: Database) throws {
         for statement in statements { try database.execute(sql: statement) }
-        try database.execute(
-            sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)")
+        try database.mark(applicationID: Self.applicationID, version: Self.version)
     }
 
     /// What a database is, judged by its marks.
@@ -84,8 +83,8 @@ public struct OfflineLayout: Sendable {
     /// - Parameter path: the file, for messages.
     /// - Throws: ``StoreError/notAStore(path:)`` or ``StoreError/newerVersion(path:found:supported:)``.
     public static func presence(in database: Database, path: String) throws -> Presence {
-        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let application: Int = try database.pragma(.applicationID) ?? 0
+        let found: Int = try database.pragma(.userVersion) ?? 0
         if application == applicationID {
             guard found <= version else {
                 throw StoreError.newerVersion(path: path, found: found, supported: version)

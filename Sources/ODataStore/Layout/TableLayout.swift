@@ -66,20 +66,20 @@ struct TableLayout {
     private static func statements(
         _ storage: TableStorage, columns: [ColumnCollector.Definition], keyColumns: [String], role: Role
     ) -> [String] {
-        let rowID = quoted(OfflineLayout.rowIDColumn)
+        let rowID = OfflineLayout.rowIDColumn.sqlIdentifier
         var lines = [
             role == .singleton
                 ? "\(rowID) INTEGER PRIMARY KEY CHECK (\(rowID) = 1)" : "\(rowID) INTEGER PRIMARY KEY AUTOINCREMENT"
         ]
-        lines.append("\(quoted(OfflineLayout.ownerColumn)) INTEGER NOT NULL DEFAULT 0")
-        if role == .contained { lines.append("\(quoted(OfflineLayout.parentColumn)) INTEGER NOT NULL") }
-        lines.append("\(quoted(OfflineLayout.etagColumn)) TEXT")
-        lines.append("\(quoted(OfflineLayout.notLoadedColumn)) BLOB")
-        if let discriminator = storage.discriminator { lines.append("\(quoted(discriminator)) TEXT") }
-        if let dynamic = storage.dynamicProperties { lines.append("\(quoted(dynamic)) TEXT") }
-        lines += columns.map { "\(quoted($0.name)) \($0.type)" }
+        lines.append("\(OfflineLayout.ownerColumn.sqlIdentifier) INTEGER NOT NULL DEFAULT 0")
+        if role == .contained { lines.append("\(OfflineLayout.parentColumn.sqlIdentifier) INTEGER NOT NULL") }
+        lines.append("\(OfflineLayout.etagColumn.sqlIdentifier) TEXT")
+        lines.append("\(OfflineLayout.notLoadedColumn.sqlIdentifier) BLOB")
+        if let discriminator = storage.discriminator { lines.append("\(discriminator.sqlIdentifier) TEXT") }
+        if let dynamic = storage.dynamicProperties { lines.append("\(dynamic.sqlIdentifier) TEXT") }
+        lines += columns.map { "\($0.name.sqlIdentifier) \($0.type)" }
         var statements = [
-            "CREATE TABLE \(quoted(storage.table)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
+            "CREATE TABLE \(storage.table.sqlIdentifier) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
         ]
         let unique = (role == .contained ? [OfflineLayout.parentColumn] : []) + keyColumns
         if role != .singleton, !unique.isEmpty {
@@ -87,8 +87,8 @@ struct TableLayout {
             let kind = keyColumns.isEmpty ? "INDEX" : "UNIQUE INDEX"
             statements.append(
                 """
-                CREATE \(kind) \(quoted("key$\(storage.table)")) ON \(quoted(storage.table)) \
-                (\(unique.map(quoted).joined(separator: ", ")))
+                CREATE \(kind) \("key$\(storage.table)".sqlIdentifier) ON \(storage.table.sqlIdentifier) \
+                (\(unique.map(\.sqlIdentifier).joined(separator: ", ")))
                 """)
         }
         return statements
@@ -174,9 +174,3 @@ extension TableStorage {
     /// A column that only a derived type has, by its name, which is the property's unless two clash.
     private func derivedColumn(at name: String) -> ColumnStorage? { columns.first { $0.name == name } }
 }
-
-/// The name of a table or column as it stands in SQL, with quotes inside it doubled.
-///
-/// GRDB's `quotedDatabaseIdentifier` does not double them, and the names of a foreign database are not ours to
-/// choose: an undoubled quote ends the name and makes SQL of the rest.
-func quoted(_ identifier: String) -> String { SQLFragment.quoted(identifier) }

@@ -58,18 +58,18 @@ public struct PropertyIndexes: Sendable {
         let index = Index(name: Self.name(table, written), set: set, paths: written, isSearch: false)
         let columns = terms.map { term in
             // As filters and orders name it: instants count without their offsets, texts in their form.
-            let name = quoted(term.column.name)
+            let name = term.column.name.sqlIdentifier
             let column =
                 switch (term.column.codec, textForm) {
                 case (.dateTimeOffset, _): "substr(\(name), 1, 16)"
-                case (.string, let form?): "\(quoted(AppFunctions.sqlName(form.name)))(\(name))"
+                case (.string, let form?): "\(AppFunctions.sqlName(form.name).sqlIdentifier)(\(name))"
                 default: "\(name) COLLATE BINARY"
                 }
             return "\(column)\(term.isDescending ? " DESC" : "")"
         }
         try database.execute(
             sql: """
-                CREATE INDEX IF NOT EXISTS \(quoted(index.name)) ON \(quoted(table.table)) \
+                CREATE INDEX IF NOT EXISTS \(index.name.sqlIdentifier) ON \(table.table.sqlIdentifier) \
                 (\(columns.joined(separator: ", ")))
                 """)
         return index
@@ -107,7 +107,7 @@ public struct PropertyIndexes: Sendable {
         guard !index.isSearch else { return try SearchIndex.drop(table, in: database) }
         // Only what was made here goes: the indexes of keys and relations stay.
         guard index.name.hasPrefix(Self.prefix) else { throw ODataError.notFound(index.name) }
-        try database.execute(sql: "DROP INDEX IF EXISTS \(quoted(index.name))")
+        try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlIdentifier)")
     }
 
     /// The indexes that were asked for, by set and name.

@@ -63,10 +63,10 @@ extension StorageMapping {
         guard replaced != [relation] else { return replaced }
         for other in replaced where other != relation { try unrelate(other, in: database) }
         let columns = relation.rows.keys.sorted()
-        let names = columns.map { quoted($0) }.joined(separator: ", ")
+        let names = columns.map { $0.sqlIdentifier }.joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
         try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO \(quoted(relation.table)) (\(names)) VALUES (\(marks))"
+            sql: "INSERT OR IGNORE INTO \(relation.table.sqlIdentifier) (\(names)) VALUES (\(marks))"
         ).execute(arguments: StatementArguments(columns.compactMap { relation.rows[$0] }))
         return replaced
     }
@@ -74,9 +74,9 @@ extension StorageMapping {
     /// Takes a relation away.
     package func unrelate(_ relation: RelatedRows, in database: Database) throws {
         let columns = relation.rows.keys.sorted()
-        let condition = columns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+        let condition = columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ")
         try database.cachedStatement(
-            sql: "DELETE FROM \(quoted(relation.table)) WHERE \(condition)"
+            sql: "DELETE FROM \(relation.table.sqlIdentifier) WHERE \(condition)"
         ).execute(arguments: StatementArguments(columns.compactMap { relation.rows[$0] }))
     }
 
@@ -84,11 +84,11 @@ extension StorageMapping {
     package func relations(inPlaceOf relation: RelatedRows, in database: Database) throws -> [RelatedRows] {
         let columns = relation.rows.keys.sorted()
         let single = singleColumns(relation.table)
-        let itself = columns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-        let conditions = ["(\(itself))"] + single.map { "\(quoted($0)) = ?" }
+        let itself = columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ")
+        let conditions = ["(\(itself))"] + single.map { "\($0.sqlIdentifier) = ?" }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(columns.map { quoted($0) }.joined(separator: ", ")) "
-                + "FROM \(quoted(relation.table)) WHERE \(conditions.joined(separator: " OR "))")
+            sql: "SELECT \(columns.map { $0.sqlIdentifier }.joined(separator: ", ")) "
+                + "FROM \(relation.table.sqlIdentifier) WHERE \(conditions.joined(separator: " OR "))")
         let arguments = StatementArguments((columns + single).compactMap { relation.rows[$0] })
         return try Row.fetchAll(statement, arguments: arguments).map { row in
             var rows: [String: Int64] = [:]

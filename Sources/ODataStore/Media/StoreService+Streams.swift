@@ -9,7 +9,7 @@ extension StoreService {
 
     /// Answers a read of a stream; `nil` when something else is addressed.
     func readStream(
-        _ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider
+        _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
         guard let property = bound.resource.target.stream else { return nil }
         let found = try await database.read { [self] database -> (StreamInfo?, Entity) in
@@ -33,7 +33,7 @@ extension StoreService {
     ) throws -> (StreamStore.Owner, RowWriter.WrittenRow) {
         try checkParents(of: bound.resource.steps, provider.reader, in: database)
         let target = try WriteTarget(bound.resource, writer: provider.writer, database: database)
-        let row = try target.row(writer: provider.writer, database: database)
+        let row = try target.row(writer: provider.writer, in: database)
         guard let rowID = row.rowID else { throw ODataError.notImplemented("Streams of \(row.set)") }
         if let filter = provider.reader.configuration.rowFilter, let condition = try filter(row.set),
             let table = core.mapping.tables[row.set],
@@ -65,7 +65,7 @@ extension StoreService {
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         // What is refused anyway, is refused before it is sent.
         if request.method == .create, let set = bound.resource.sets.last {
-            _ = try core.writer.writable(set, "InsertRestrictions", "Insertable", request)
+            _ = try core.writer.writable(set, "InsertRestrictions", property: "Insertable", request: request)
         }
         guard request.repeatability != nil else {
             return Uploaded(request: request, stream: try await streams.upload(stream, contentType: contentType))
@@ -79,11 +79,11 @@ extension StoreService {
 
     /// Answers a request that changes a stream, or creates an entity by it; `nil` when it does something else.
     func changeStream(
-        _ uploaded: Uploaded, _ bound: BoundURL, _ provider: StoreProvider, in database: Database
+        _ uploaded: Uploaded, _ bound: BoundURL, provider: StoreProvider, in database: Database
     ) throws -> ODataResponse? {
         let request = uploaded.request
         if request.method == .create, case .entities = bound.resource.target, let stream = uploaded.stream {
-            return try createMedia(stream, request, bound, provider, in: database)
+            return try createMedia(stream, request, bound: bound, provider: provider, in: database)
         }
         guard let property = bound.resource.target.stream else { return nil }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
@@ -94,20 +94,22 @@ extension StoreService {
             guard let stream = uploaded.stream else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "The bytes of the stream were expected.")
             }
-            try checkPrecondition(request, current, row, property)
+            try checkPrecondition(request, current, row: row, property: property)
             try streams.attach(stream, to: owner, in: database)
-            try touch(row, stream, request, provider, in: database)
+            try touch(row, stream, request: request, provider: provider, in: database)
             return ODataResponse(status: 204, etag: stream.etag)
         case .delete where property.isEmpty:
             // The media stream goes with its entity, and the entity with it (11.4.7.3).
-            try checkPrecondition(request, current, row, property)
+            try checkPrecondition(request, current, row: row, property: property)
             try provider.writer.delete(
-                key: row.entity.key, in: row.set, parent: row.parent, request: provider.writer.unconditional(request),
+                key: row.entity.key, in: row.set, parent: row.parent, request: request.unconditional,
                 database: database)
             return ODataResponse(status: 204)
         case .delete:
-            try checkPrecondition(request, current, row, property)
-            if try streams.detach(owner, in: database) { try touch(row, nil, request, provider, in: database) }
+            try checkPrecondition(request, current, row: row, property: property)
+            if try streams.detach(owner, in: database) {
+                try touch(row, nil, request: request, provider: provider, in: database)
+            }
             return ODataResponse(status: 204)
         default:
             throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "PUT", "DELETE"])
@@ -116,7 +118,7 @@ extension StoreService {
 
     /// The ETag of a stream is its own; that of its entity is taken as well, since that is what many clients have.
     private func checkPrecondition(
-        _ request: ODataRequest, _ current: StreamInfo?, _ row: RowWriter.WrittenRow, _ property: String
+        _ request: ODataRequest, _ current: StreamInfo?, row: RowWriter.WrittenRow, property: String
     ) throws {
         let name = property.isEmpty ? "\(row.id)/$value" : "\(row.id)/\(property)"
         try core.writer.requireCondition(request, etag: row.etag, of: row.set, resource: name)
@@ -131,7 +133,7 @@ extension StoreService {
     }
 
     private func createMedia(
-        _ stream: StreamInfo, _ request: ODataRequest, _ bound: BoundURL, _ provider: StoreProvider,
+        _ stream: StreamInfo, _ request: ODataRequest, bound: BoundURL, provider: StoreProvider,
         in database: Database
     ) throws -> ODataResponse {
         guard case .entities(let shape, _) = bound.resource.target else { throw ODataError.notImplemented("This path") }
@@ -141,14 +143,14 @@ extension StoreService {
         plain.body = .entity(entity)
         let response = try provider.perform(plain, bound, in: database)
         guard let id = response.location ?? response.entityID,
-            let row = try row(withID: id, provider.writer, database), let rowID = row.rowID
+            let row = try row(withID: id, provider.writer, in: database), let rowID = row.rowID
         else { throw ODataError.notImplemented("Streams here") }
         try streams.attach(stream, to: StreamStore.Owner(set: row.set, rowID: rowID), in: database)
         return response
     }
 
     private func row(
-        withID id: String, _ writer: RowWriter, _ database: Database
+        withID id: String, _ writer: RowWriter, in database: Database
     ) throws -> RowWriter.WrittenRow? {
         let url: ODataURL
         do throws(QueryError) { url = try ODataURL(parsing: id) } catch { throw ODataError(error) }
@@ -169,7 +171,7 @@ extension StoreService {
 
     /// A new stream is a change of its entity.
     private func touch(
-        _ row: RowWriter.WrittenRow, _ stream: StreamInfo?, _ request: ODataRequest, _ provider: StoreProvider,
+        _ row: RowWriter.WrittenRow, _ stream: StreamInfo?, request: ODataRequest, provider: StoreProvider,
         in database: Database
     ) throws {
         var patch = Entity(shape: row.entity.shape)
@@ -253,7 +255,7 @@ extension StoreService {
             }
         }
         guard entity.shape.hasStream || !entity.shape.streamProperties.isEmpty, let id = entity.control.id,
-            let row = try row(withID: id, core.writer, database), let rowID = row.rowID
+            let row = try row(withID: id, core.writer, in: database), let rowID = row.rowID
         else { return entity }
         if entity.shape.hasStream {
             let isInline = selection.inline.contains(StreamSelection.media)

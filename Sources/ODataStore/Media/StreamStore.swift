@@ -8,12 +8,10 @@ import ODataService
 /// An upload is written chunk by chunk in transactions of its own and belongs to nothing until the entity does; a
 /// stream that is replaced or whose entity goes stays for those who are reading it, and is removed later.
 struct StreamStore: Sendable {
-    /// Bytes per row.
-    static let chunkSize = 256 << 10
     /// How long a stream that belongs to nothing any more can still be read, in seconds.
     static let graceTime: Int64 = 600
     private static let table = "outpost_stream"
-    private static let chunks = "outpost_stream_chunk"
+    private static let chunks = StreamChunks.table
 
     let database: any DatabaseWriter
     let options: StoreService.Options
@@ -51,10 +49,10 @@ struct StreamStore: Sendable {
         where storage.hasStreams(in: mapping.model) {
             statements.append(
                 """
-                CREATE TRIGGER \(quoted("stream$\(storage.table)")) AFTER DELETE ON \(quoted(storage.table))
+                CREATE TRIGGER \("stream$\(storage.table)".sqlIdentifier) AFTER DELETE ON \(storage.table.sqlIdentifier)
                 BEGIN
                   UPDATE \(table) SET set_name = NULL, row_id = NULL, superseded = \(ServiceSchema.nowFunction)()
-                  WHERE set_name = '\(storage.set)' AND row_id = OLD.\(quoted(OfflineLayout.rowIDColumn));
+                  WHERE set_name = \(storage.set.sqlLiteral) AND row_id = OLD.\(OfflineLayout.rowIDColumn.sqlIdentifier);
                 END
                 """)
         }
@@ -85,32 +83,17 @@ struct StreamStore: Sendable {
             return database.lastInsertedRowID
         }
         do {
-            var length: Int64 = 0
-            var position: Int64 = 0
-            var buffer: [UInt8] = []
-            while let chunk = try await stream.next() {
-                length += Int64(chunk.count)
-                guard length <= limit else { throw Self.tooLarge(limit) }
-                buffer += chunk
-                while buffer.count >= Self.chunkSize {
-                    try await write(Data(buffer.prefix(Self.chunkSize)), at: position, of: id)
-                    buffer.removeFirst(Self.chunkSize)
-                    position += 1
-                }
-            }
-            if !buffer.isEmpty { try await write(Data(buffer), at: position, of: id) }
+            let length = try await StreamChunks.cut(
+                stream, check: { if $0 > limit { throw Self.tooLarge(limit) } },
+                write: { bytes, position in
+                    try await database.write {
+                        try StreamChunks.write(bytes, at: position, of: id, in: $0)
+                    }
+                })
             return StreamInfo(id: id, contentType: contentType, length: length)
         } catch {
             try? await discard(id)
             throw error
-        }
-    }
-
-    private func write(_ bytes: Data, at position: Int64, of id: Int64) async throws {
-        try await database.write { database in
-            try database.cachedStatement(
-                sql: "INSERT INTO \(Self.chunks) (stream, position, bytes) VALUES (?, ?, ?)"
-            ).execute(arguments: [id, position, bytes])
         }
     }
 
@@ -168,13 +151,7 @@ struct StreamStore: Sendable {
                     INSERT INTO \(StreamStore.table) (set_name, row_id, property, content_type, length)
                     VALUES (?, ?, ?, ?, ?)
                     """, arguments: [owner.set, owner.rowID, owner.property, contentType, bytes.count])
-            let id = database.lastInsertedRowID
-            for (position, start) in stride(from: 0, to: bytes.count, by: StreamStore.chunkSize).enumerated() {
-                let chunk = Data(bytes[start..<min(start + StreamStore.chunkSize, bytes.count)])
-                try database.execute(
-                    sql: "INSERT INTO \(StreamStore.chunks) (stream, position, bytes) VALUES (?, ?, ?)",
-                    arguments: [id, position, chunk])
-            }
+            try StreamChunks.write(bytes, of: database.lastInsertedRowID, in: database)
         }
     }
 
@@ -208,59 +185,12 @@ struct StreamStore: Sendable {
                 message: "A stream of \(stream.length) bytes does not fit within an entity; read it by its URL.",
                 target: "$expand")
         }
-        return try Data.fetchAll(
-            database.cachedStatement(
-                sql: "SELECT bytes FROM \(Self.chunks) WHERE stream = ? ORDER BY position"),
-            arguments: [stream.id]
-        ).flatMap { Array($0) }
+        return try StreamChunks.whole(stream.id, in: database)
     }
 
     /// The bytes, read from the store only as fast as they are asked for, from any place on.
-    func bytes(of stream: StreamInfo) -> ByteStream { bytes(of: stream, 0..<stream.length) }
-
-    private func bytes(of stream: StreamInfo, _ range: Range<Int64>) -> ByteStream {
-        let cursor = StreamCursor(database: database, stream: stream.id, range: range)
-        return ByteStream(
-            length: range.upperBound - range.lowerBound,
-            part: { part in
-                bytes(of: stream, range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
-            }
-        ) { try await cursor.next() }
-    }
-
-    /// Reads chunk after chunk, each in a transaction of its own.
-    private actor StreamCursor {
-        let database: any DatabaseWriter
-        let stream: Int64
-        let end: Int64
-        var offset: Int64
-
-        init(database: any DatabaseWriter, stream: Int64, range: Range<Int64>) {
-            self.database = database
-            self.stream = stream
-            end = range.upperBound
-            offset = range.lowerBound
-        }
-
-        func next() async throws -> [UInt8]? {
-            guard offset < end else { return nil }
-            let size = Int64(StreamStore.chunkSize)
-            let (position, start) = (offset / size, Int(offset % size))
-            let stream = stream
-            let chunk = try await database.read { database in
-                try Data.fetchOne(
-                    database.cachedStatement(
-                        sql: "SELECT bytes FROM \(StreamStore.chunks) WHERE stream = ? AND position = ?"),
-                    arguments: [stream, position])
-            }
-            guard let chunk, chunk.count > start else {
-                throw ODataError(
-                    status: 410, code: "StreamReplaced", message: "The stream was replaced while it was read.")
-            }
-            let count = min(Int64(chunk.count - start), end - offset)
-            offset += count
-            return Array(chunk.dropFirst(start).prefix(Int(count)))
-        }
+    func bytes(of stream: StreamInfo) -> ByteStream {
+        StreamChunks { try await database.read($0) }.bytes(of: stream.id, length: stream.length)
     }
 }
 

@@ -27,7 +27,7 @@ enum ComposedResult: Sendable {
     }
 
     /// Judges what an operation gave.
-    init(_ result: OperationResult, _ operation: ODataModel.Operation, _ transaction: ServiceTransaction) throws {
+    init(_ result: OperationResult, _ operation: ODataModel.Operation, transaction: ServiceTransaction) throws {
         let type = operation.returnType ?? .untyped("Edm.Untyped")
         switch result {
         case .none: self = .none
@@ -48,13 +48,13 @@ enum ComposedResult: Sendable {
                 return
             }
             self = .stored(place, order: entities.compactMap(\.control.id))
-        case .query(let text): self = try Self.query(text, type, transaction)
+        case .query(let text): self = try Self.query(text, type, transaction: transaction)
         }
     }
 
     /// A query without limits is read together with what the caller asks for; one with limits is read now.
     private static func query(
-        _ text: String, _ type: TypeReference, _ transaction: ServiceTransaction
+        _ text: String, _ type: TypeReference, transaction: ServiceTransaction
     ) throws -> ComposedResult {
         let url: ODataURL
         do throws(QueryError) { url = try ODataURL(parsing: text) } catch { throw ODataError(error) }
@@ -159,7 +159,7 @@ struct ComposedRead {
     var keepsOrder: Bool
 
     init(
-        _ place: EntityPlace, _ rest: [BoundSegment], _ bound: BoundURL, _ request: ODataRequest,
+        _ place: EntityPlace, _ rest: [BoundSegment], bound: BoundURL, request: ODataRequest,
         binder: Binder
     ) throws {
         var target = bound.resource.target

@@ -37,7 +37,7 @@ final class ExpressionFunctions: Sendable {
 
     /// Adds the functions to a connection.
     func register(in database: Database) {
-        let connection = Connection(database)
+        let connection = Connection(database: database)
         for (operation, function) in functions {
             let name = AppFunctions.sqlName(function.name)
             let codecs = function.parameters.map { (Operand.canonicalCodec($0), $0) }
@@ -48,7 +48,7 @@ final class ExpressionFunctions: Sendable {
                     if arguments.contains(where: \.isNull) { return nil }
                     do {
                         let values = try zip(arguments, codecs).map { try $1.0.decode($0, as: $1.1, in: nil) }
-                        return try result.encode(call(operation, values, connection))
+                        return try result.encode(call(operation, values, connection: connection))
                     } catch {
                         throw DatabaseError(
                             resultCode: .SQLITE_ERROR, message: AppFunctions.message(error, "\(operation.name)"))
@@ -75,7 +75,7 @@ final class ExpressionFunctions: Sendable {
     }
 
     private func call(
-        _ operation: ODataModel.Operation, _ values: [ODataValue], _ connection: Connection
+        _ operation: ODataModel.Operation, _ values: [ODataValue], connection: Connection
     ) throws -> ODataValue {
         guard let core = core.withLock({ $0 }), let database = connection.database,
             let handler = core.definition.operations[OperationSignature(operation)]
@@ -117,6 +117,6 @@ final class ExpressionFunctions: Sendable {
     /// the reference at once.
     private final class Connection: @unchecked Sendable {
         private(set) weak var database: Database?
-        init(_ database: Database) { self.database = database }
+        init(database: Database) { self.database = database }
     }
 }

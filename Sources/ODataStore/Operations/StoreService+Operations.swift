@@ -9,7 +9,7 @@ extension StoreService {
 
     /// Calls a function, and reads from its result what the rest of the URL asks for.
     func callFunction(
-        _ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider
+        _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse {
         guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
         guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
@@ -20,7 +20,7 @@ extension StoreService {
                 }
             }
         }
-        return try await answer(result, operation, at: position, of: bound, request, provider)
+        return try await answer(result, operation, at: position, of: bound, request: request, provider: provider)
     }
 
     /// Runs the code of an operation.
@@ -43,17 +43,17 @@ extension StoreService {
         let transaction = ServiceTransaction(core: core, database: database, request: request)
         var binding: BoundURL?
         if overload.isBound {
-            binding = try self.binding(bound, before: position, request, database)
+            binding = try self.binding(bound, before: position, request: request, in: database)
         }
         let call = ServiceCall(
             operation: overload, arguments: arguments, request: request, transaction: transaction, binding: binding)
         let result = try handler(call)
-        return (try ComposedResult(result, overload, transaction), RememberedRequests.Answer(result))
+        return (try ComposedResult(result, overload, transaction: transaction), RememberedRequests.Answer(result))
     }
 
     /// What an operation is called on; an entity must be there.
     private func binding(
-        _ bound: BoundURL, before position: Int, _ request: ODataRequest, _ database: Database
+        _ bound: BoundURL, before position: Int, request: ODataRequest, in database: Database
     ) throws -> BoundURL {
         let steps = Array(bound.resource.steps[..<position])
         guard let place = EntityPlace(steps) else { throw ODataError.notImplemented("An operation on this path") }
@@ -65,8 +65,10 @@ extension StoreService {
             // Whoever may not see it cannot call anything on it.
             let reader = core.reader(for: request.context.principal)
             let query = StoreReader.query(place.shape, place.set)
-            let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
-            let found = try StoreReader.entities(compiled, query, core.mapping, options, database, limit: 1).first
+            let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
+            let found = try StoreReader.entities(
+                compiled, query, mapping: core.mapping, options: options, in: database, limit: 1
+            ).first
             guard let found else { throw ODataError.notFound(StoreReader.name(of: steps)) }
             let name = found.control.id ?? place.shape.name.description
             if operation(at: position, in: bound)?.kind == .action {
@@ -133,7 +135,7 @@ extension StoreService {
     /// Makes the answer to a call: what the rest of the URL asks for of the result.
     func answer(
         _ result: ComposedResult, _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL,
-        _ request: ODataRequest, _ provider: StoreProvider
+        request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse {
         let rest = Array(bound.resource.steps[(position + 1)...])
         switch result {
@@ -144,21 +146,21 @@ extension StoreService {
             }
             if value.isNull { return ODataResponse(status: 204) }
             guard rest.isEmpty, !bound.resource.target.isRawValue else {
-                return try Self.part(of: value, type, rest, bound.resource.target, model)
+                return try Self.part(of: value, type, rest: rest, target: bound.resource.target, model: model)
             }
             return ODataResponse(body: .value(try core.reader.narrowed(value, by: bound.query), type))
         case .transient(let entities, let isCollection):
-            return try transient(entities, isCollection: isCollection, rest, bound, request)
+            return try transient(entities, isCollection: isCollection, rest: rest, bound: bound, request: request)
         case .stored(let place, let order):
-            var continued = try ComposedRead(place, rest, bound, request, binder: core.binder)
+            var continued = try ComposedRead(place, rest, bound: bound, request: request, binder: core.binder)
             continued.order = order
-            return try await read(continued, request, provider)
+            return try await read(continued, request, provider: provider)
         }
     }
 
     /// Answers with entities that the store does not know: query options work on them in memory.
     private func transient(
-        _ entities: [Entity], isCollection: Bool, _ rest: [BoundSegment], _ bound: BoundURL, _ request: ODataRequest
+        _ entities: [Entity], isCollection: Bool, rest: [BoundSegment], bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
         guard rest.isEmpty else { throw ODataError.notImplemented("A path behind entities that are not stored") }
         guard var query = bound.query else {
@@ -171,18 +173,18 @@ extension StoreService {
             query.expand = []
             return ODataResponse(body: .count(Int64(try memory.page(query).entities.count)))
         }
-        if isCollection { return try page(memory, query, request) }
+        if isCollection { return try page(memory, query, request: request) }
         guard let entity = try memory.page(query).entities.first else { return ODataResponse(status: 204) }
         return ODataResponse(body: .entity(entity), etag: entity.control.etag)
     }
 
     private func read(
-        _ composed: ComposedRead, _ request: ODataRequest, _ provider: StoreProvider
+        _ composed: ComposedRead, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse {
         let bound = try restricted(composed.bound, request)
         guard let order = composed.order, composed.keepsOrder else {
             do {
-                return try await read(bound, request, provider)
+                return try await read(bound, request, provider: provider)
             } catch let error as ODataError where error.status == 404 && composed.isOwnEntity {
                 return ODataResponse(status: 204)
             }
@@ -202,11 +204,12 @@ extension StoreService {
             try await database.read { [core] database in
                 try request.context.budget.running(on: database) {
                     let (compiled, options) = try provider.reader.prepare(
-                        query, steps, now: core.options.now(), database)
+                        query, steps, now: core.options.now(), in: database)
                     var paging = ExpandPaging()
                     paging.budget = request.context.budget
                     return try StoreReader.entities(
-                        compiled, query, core.mapping, options, database, limit: .max, paging)
+                        compiled, query, mapping: core.mapping, options: options, in: database, limit: .max,
+                        paging: paging)
                 }
             }
         }
@@ -233,8 +236,8 @@ extension StoreService {
 
     /// What a path that goes on behind a value addresses.
     private static func part(
-        of value: ODataValue, _ type: TypeReference, _ rest: [BoundSegment], _ target: BoundResource.Target,
-        _ model: EntityDataModel
+        of value: ODataValue, _ type: TypeReference, rest: [BoundSegment], target: BoundResource.Target,
+        model: EntityDataModel
     ) throws -> ODataResponse {
         var (value, type) = (value, type)
         for step in rest {
@@ -245,7 +248,7 @@ extension StoreService {
         }
         if value.isNull { return ODataResponse(status: 204) }
         guard target.isRawValue else { return ODataResponse(body: .value(value, type)) }
-        return ODataResponse(body: try StoreReader.raw(value, type, model))
+        return ODataResponse(body: try StoreReader.raw(value, type, model: model))
     }
 }
 

@@ -43,44 +43,36 @@ package struct BatchRun {
     package func run(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
         var results: [BatchResult] = []
         var references = ContentReferences(model: model)
-        var failed: Set<String> = []
-        var outcomes: [String: Result<ODataResponse, ODataError>] = [:]
-        var position = 0
-        while position < items.count {
+        var progress = BatchProgress(continuesOnError: continueOnError)
+        var outcomes: Outcomes = [:]
+        for unit in BatchProgress.units(of: items) {
+            if progress.hasEnded { break }
             try Task.checkCancellation()
-            let unit = Self.unit(of: items, from: position)
-            position += unit.count
             let outcome: [BatchResult]
-            if let refusal = refusal(of: unit, failed, outcomes) {
+            if let refusal = refusal(of: unit, progress, outcomes: outcomes) {
                 outcome = unit.map { BatchResult(id: $0.id, result: .failure(refusal)) }
             } else if let item = unit.first, item.atomicityGroup == nil {
-                outcome = [await answer(item, &references, outcomes)]
+                outcome = [await answer(item, &references, outcomes: outcomes)]
             } else {
-                outcome = await answer(unit, &references, outcomes)
+                outcome = await answer(unit, &references, outcomes: outcomes)
             }
             results += outcome
             await observer?(outcome)
             for result in outcome { outcomes[result.id] = result.result }
             if let group = unit.first?.atomicityGroup, let last = outcome.last { outcomes[group] = last.result }
-            guard outcome.contains(where: { (try? $0.result.get()) == nil }) else { continue }
-            for item in unit {
-                failed.insert(item.id)
-                if let group = item.atomicityGroup { failed.insert(group) }
-            }
-            if !continueOnError { break }
+            if outcome.contains(where: { (try? $0.result.get()) == nil }) { progress.fail(unit) }
         }
         return ODataResponse(body: .batch(results))
     }
 
     /// Why requests are not to be done: one before them failed, or what they ask of the answers before does not hold.
     private func refusal(
-        of unit: [BatchItem], _ failed: Set<String>, _ outcomes: [String: Result<ODataResponse, ODataError>]
+        of unit: [BatchItem], _ progress: BatchProgress, outcomes: Outcomes
     ) -> ODataError? {
         for item in unit {
             guard let condition = item.condition else {
-                guard let missing = item.dependsOn.first(where: failed.contains) else { continue }
-                return ODataError(
-                    status: 424, code: "FailedDependency", message: "The request \(missing) before it failed.")
+                if let refusal = progress.refusal(of: item) { return refusal }
+                continue
             }
             do {
                 guard try condition.holds(after: outcomes, model: model) else {
@@ -95,19 +87,12 @@ package struct BatchRun {
         return nil
     }
 
-    /// The requests from a position on that succeed or fail together.
-    private static func unit(of items: [BatchItem], from position: Int) -> [BatchItem] {
-        guard let group = items[position].atomicityGroup else { return [items[position]] }
-        let end = items[position...].firstIndex { $0.atomicityGroup != group } ?? items.endIndex
-        return Array(items[position..<end])
-    }
-
     /// The answers so far, by the ids of their requests and groups.
     private typealias Outcomes = [String: Result<ODataResponse, ODataError>]
 
     /// A request with what it refers to of the requests before put in.
     private static func resolved(
-        _ item: BatchItem, _ references: ContentReferences, _ outcomes: Outcomes
+        _ item: BatchItem, _ references: ContentReferences, outcomes: Outcomes
     ) throws -> ODataRequest {
         var request = try references.resolve(item.request)
         for (alias, reference) in item.values {
@@ -117,10 +102,10 @@ package struct BatchRun {
     }
 
     private func answer(
-        _ item: BatchItem, _ references: inout ContentReferences, _ outcomes: Outcomes
+        _ item: BatchItem, _ references: inout ContentReferences, outcomes: Outcomes
     ) async -> BatchResult {
         do {
-            let request = try Self.resolved(item, references, outcomes)
+            let request = try Self.resolved(item, references, outcomes: outcomes)
             if case .batch = request.body {
                 throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
             }
@@ -133,7 +118,7 @@ package struct BatchRun {
     }
 
     private func answer(
-        _ unit: [BatchItem], _ references: inout ContentReferences, _ outcomes: Outcomes
+        _ unit: [BatchItem], _ references: inout ContentReferences, outcomes: Outcomes
     ) async -> [BatchResult] {
         do {
             if let read = unit.first(where: { $0.request.method == .read }) {
@@ -146,7 +131,7 @@ package struct BatchRun {
                 return try zip(unit, requests).map { item, request in
                     var item = item
                     item.request = request
-                    let request = try Self.resolved(item, references, outcomes)
+                    let request = try Self.resolved(item, references, outcomes: outcomes)
                     let response = try perform(request)
                     outcomes[item.id] = .success(response)
                     references.note(response, for: item.id, request: request)

@@ -8,7 +8,7 @@ import Synchronization
 /// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
 /// over that one's statement with its own values (``QueryShape``).
 final class QueryCache: Sendable {
-    /// How many shapes are kept; half of them go when there are more.
+    /// How many shapes are kept; the least recently used one makes room for another.
     static let capacity = 256
     /// The most literals of a request whose statement others may share: each of them is looked for among all.
     static let maxLiterals = 64
@@ -107,7 +107,7 @@ final class QueryCache: Sendable {
         var conditions: Conditions
     }
 
-    private let statements = Mutex(RecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
+    private let statements = Mutex(LeastRecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
     /// The entry of a URL that was asked for before; `nil` for another one.
     func known(of resolved: ResolvedURL) -> Entry? {
@@ -124,11 +124,11 @@ final class QueryCache: Sendable {
     }
 
     private func statement(of shape: QueryShape, _ conditions: Conditions) -> Statement? {
-        statements.withLock { $0.find(StatementKey(shape: shape, conditions: conditions)) }
+        statements.withLock { $0.use(StatementKey(shape: shape, conditions: conditions)) }
     }
 
     private func keep(_ statement: Statement, of shape: QueryShape, _ conditions: Conditions) {
-        statements.withLock { $0.keep(statement, for: StatementKey(shape: shape, conditions: conditions)) }
+        statements.withLock { $0.set(statement, for: StatementKey(shape: shape, conditions: conditions)) }
     }
 }
 

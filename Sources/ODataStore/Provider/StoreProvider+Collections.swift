@@ -79,7 +79,7 @@ extension EntityPage {
 
 /// The members of one collection while it is changed as a whole.
 private final class CollectionChange {
-    static let exceptionTerm = "Org.OData.Core.V1.DataModificationException"
+    static let exceptionTerm = Vocabulary.core + "DataModificationException"
 
     let shape: Shape
     var failures = 0
@@ -97,12 +97,14 @@ private final class CollectionChange {
         self.shape = shape
         target = try WriteTarget(bound.resource, writer: writer, database: database)
         replaces = request.method == .replace
-        var single = writer.unconditional(request)
+        var single = request.unconditional
         single.method = .update
         self.request = single
         self.writer = writer
         self.database = database
     }
+
+    private var context: WriteContext { WriteContext(request: request, database: database) }
 
     private var relation: RowWriter.Relation? {
         get throws {
@@ -173,7 +175,7 @@ private final class CollectionChange {
             if exists {
                 // The answer to PUT has the members as they are.
                 let member = replaces ? (try? member(for: entity))?.entity : nil
-                return .entity(Self.annotated(member ?? entity, "update", error))
+                return .entity(Self.annotated(member ?? entity, "update", error: error))
             }
             // An insert that failed is a deleted entity of a delta, and left out of the answer to PUT.
             if replaces { return nil }
@@ -182,13 +184,13 @@ private final class CollectionChange {
                 entity.control.id = EntityID.canonical(
                     set: target.set, key: key, shape: shape, model: writer.mapping.model)
             }
-            return .entity(Self.annotated(entity, "insert", error))
+            return .entity(Self.annotated(entity, "insert", error: error))
         case .removed(let removed):
             // A reference to the entity, which is still there.
             var entity = Entity(shape: shape)
             entity.control.id = (try? id(of: removed)) ?? removed.id
             let isUnlinked = removed.reason == .changed && !((try? isContained) ?? true)
-            return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error))
+            return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error: error))
         case .link(var link):
             // A link that was not made is a deleted one, and the other way round.
             link.annotations[Self.exceptionTerm] = Self.exception(link.isDeleted ? "unlink" : "link", error)
@@ -208,7 +210,7 @@ private final class CollectionChange {
     /// Creates or changes a member; in a collection of related entities, relates it.
     func put(_ entity: Entity) throws -> RowWriter.WrittenRow {
         if let relation = try relation {
-            guard let row = try writer.put(entity, into: relation, request: request, database: database) else {
+            guard let row = try writer.put(entity, into: relation, in: context) else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "A member is missing.")
             }
             return row
@@ -238,7 +240,7 @@ private final class CollectionChange {
             throw ODataError(status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
         }
         if let relation = try relation {
-            _ = try writer.put(entity, into: relation, request: request, database: database)
+            _ = try writer.put(entity, into: relation, in: context)
             return
         }
         guard let existing = try writer.read(key: key, in: target.set, parent: target.parent, database: database)
@@ -264,23 +266,23 @@ private final class CollectionChange {
         }
         if link.isDeleted {
             return try writer.unlink(
-                row, navigation: link.relationship, from: link.target, request: request, database: database)
+                row, navigation: link.relationship, from: link.target, request: request, in: database)
         }
         if let target = link.target {
-            try writer.link(row, navigation: link.relationship, to: target, request: request, database: database)
+            try writer.link(row, navigation: link.relationship, to: target, request: request, in: database)
         }
     }
 
     /// Takes away all members but some.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
-            return try writer.keepOnly(ids, of: relation, type: shape.name, request: request, database: database)
+            return try writer.keepOnly(ids, of: relation, type: shape.name, in: context)
         }
         let plan = try writer.plan(target.set)
         var sql = plan.selection
-        if let parent = target.parent { sql += " WHERE \(quoted(OfflineLayout.parentColumn)) = \(parent)" }
+        if let parent = target.parent { sql += " WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = \(parent)" }
         for row in try Row.fetchAll(database, sql: sql) {
-            let written = try writer.written(plan.stored(row), plan: plan, database: database)
+            let written = try writer.written(plan.stored(row), plan: plan, in: database)
             let key = written.entity.key
             guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name),
                 // What was deleted before may have taken this along.
@@ -305,7 +307,7 @@ private final class CollectionChange {
         return entity
     }
 
-    private static func annotated(_ entity: Entity, _ operation: String, _ error: ODataError) -> Entity {
+    private static func annotated(_ entity: Entity, _ operation: String, error: ODataError) -> Entity {
         var entity = entity
         entity.control.annotations[exceptionTerm] = exception(operation, error)
         return entity

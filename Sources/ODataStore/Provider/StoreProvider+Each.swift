@@ -17,15 +17,16 @@ extension StoreProvider {
         }
         let segments = bound.resource.steps.filter { $0 != .each }
         let query = StoreReader.query(shape, set)
-        let (compiled, options) = try reader.prepare(query, segments, now: self.options.now(), database)
-        let members = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        let (compiled, options) = try reader.prepare(query, segments, now: self.options.now(), in: database)
+        let members = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: .max)
         let plain = segments.filter { segment in
             if case .filter = segment { false } else { true }
         }
         let target = try WriteTarget(
             BoundResource(steps: plain, target: bound.resource.target), writer: writer, database: database)
         // The members were found in this transaction: a condition on one ETag says nothing of all of them.
-        let single = writer.unconditional(request)
+        let single = request.unconditional
         var changed: [Entity] = []
         for member in members {
             // What was deleted before may have taken this along.
@@ -56,7 +57,7 @@ extension StoreProvider {
         guard bound.query?.apply.isEmpty ?? true else { return ODataResponse(status: 204) }
         var page = EntityPage(entities: changed)
         if hasOptions, let wanted = bound.query {
-            page = try answer(changed, in: target.set, steps: plain, wanted, database)
+            page = try answer(changed, in: target.set, steps: plain, query: wanted, database: database)
         }
         var response = ODataResponse(body: .page(page))
         if returns != nil { response.preferencesApplied.append("return=representation") }
@@ -71,7 +72,7 @@ extension StoreProvider {
     ///   - steps: the path without what chose among its members.
     ///   - query: the query options.
     private func answer(
-        _ changed: [Entity], in set: String, steps: [BoundSegment], _ query: BoundQuery, _ database: Database
+        _ changed: [Entity], in set: String, steps: [BoundSegment], query: BoundQuery, database: Database
     ) throws -> EntityPage {
         var steps = steps
         if let entitySet = model.entitySet(set), let shape = model.shape(entitySet.type) {
@@ -81,10 +82,11 @@ extension StoreProvider {
         var query = query
         let keys = KeyCondition.any(of: changed.compactMap(\.key), query)
         query.filter = query.filter.map { BoundExpression.binary(.and, keys, $0, .primitive(.boolean)) } ?? keys
-        let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), database)
+        let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
         var page = EntityPage()
-        if query.count { page.count = try StoreReader.count(compiled, database) }
-        page.entities = try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        if query.count { page.count = try StoreReader.count(compiled, in: database) }
+        page.entities = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: .max)
         return page
     }
 }

@@ -60,7 +60,7 @@ extension StoreProvider {
         options.loadedData = try reader.configuration.loadedData(database)
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: bound.resource.steps)
         try compiled.requirements.check(in: database)
-        return try StoreReader.entities(compiled, query, mapping, options, database, limit: .max)
+        return try StoreReader.entities(compiled, query, mapping: mapping, options: options, in: database, limit: .max)
     }
 
     /// Performs a request that is no read.
@@ -71,7 +71,7 @@ extension StoreProvider {
                 throw ODataError.methodNotAllowed(request.method, allowed: ["POST"])
             }
             guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: []) }
-            return try call(operation, bound.resource, request, in: database)
+            return try call(operation, bound.resource, request: request, in: database)
         }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         try checkOptions(of: request, bound.resource)
@@ -87,7 +87,7 @@ extension StoreProvider {
         case (.update, .entities), (.replace, .entities):
             return try changeCollection(request, bound, in: database)
         case (_, .references(let navigation, _, _, let isCollection)):
-            return try changeReference(request, bound, navigation, isCollection: isCollection, in: database)
+            return try changeReference(request, bound, navigation: navigation, isCollection: isCollection, in: database)
         case (_, .rawValue(nil)): throw ODataError.notImplemented("Media")
         default:
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(bound.resource))
@@ -143,7 +143,7 @@ extension StoreProvider {
         let target = try WriteTarget(resource, writer: writer, database: database)
         let row: RowWriter.WrittenRow
         if let via = target.via {
-            row = try writer.createRelated(entity, via: via, request: request, database: database)
+            row = try writer.createRelated(entity, via: via, request: request, in: database)
         } else {
             row = try writer.create(
                 entity, in: target.set, parent: target.parent, request: request, database: database)
@@ -155,13 +155,13 @@ extension StoreProvider {
         _ request: ODataRequest, _ resource: BoundResource, in database: Database
     ) throws -> ODataResponse {
         let target = try WriteTarget(resource, writer: writer, database: database)
-        try target.checkCasts(writer: writer, database: database)
+        try target.checkCasts(writer: writer, in: database)
         let entity = try entity(request)
         if target.isMissing, let via = target.via {
             guard via.isContainment, request.ifMatch == nil else {
                 throw writer.missing("\(via.row.id)/\(via.path)", request)
             }
-            let row = try writer.createRelated(entity, via: via, request: request, database: database)
+            let row = try writer.createRelated(entity, via: via, request: request, in: database)
             return answer(row, request, status: 201)
         }
         let row =
@@ -180,8 +180,8 @@ extension StoreProvider {
         guard model.singleton(target.set) == nil else {
             throw ODataError.methodNotAllowed(request.method, allowed: allowedMethods(resource))
         }
-        if target.isMissing { _ = try target.row(writer: writer, database: database) }
-        try target.checkCasts(writer: writer, database: database)
+        if target.isMissing { _ = try target.row(writer: writer, in: database) }
+        try target.checkCasts(writer: writer, in: database)
         try writer.delete(
             key: target.key, in: target.set, parent: target.parent, request: request, database: database)
         return ODataResponse(status: 204)
@@ -223,7 +223,7 @@ extension StoreProvider {
         _ request: ODataRequest, _ resource: BoundResource, in database: Database
     ) throws -> ODataResponse {
         let target = try WriteTarget(resource, writer: writer, database: database)
-        let row = try target.row(writer: writer, database: database)
+        let row = try target.row(writer: writer, in: database)
         guard let property = target.properties.last else { throw ODataError.notFound(row.id) }
         try checkUpdatable(target, row)
         let value: ODataValue
@@ -306,7 +306,7 @@ extension StoreProvider {
 
     /// POST, PUT and DELETE of `$ref` (OData Protocol 4.01, 11.4.6).
     private func changeReference(
-        _ request: ODataRequest, _ bound: BoundURL, _ navigation: NavigationProperty?, isCollection: Bool,
+        _ request: ODataRequest, _ bound: BoundURL, navigation: NavigationProperty?, isCollection: Bool,
         in database: Database
     ) throws -> ODataResponse {
         guard let navigation,
@@ -318,10 +318,10 @@ extension StoreProvider {
         }
         let base = BoundResource(steps: Array(bound.resource.steps[..<position]), target: .service)
         let target = try WriteTarget(base, writer: writer, database: database)
-        let row = try target.row(writer: writer, database: database)
+        let row = try target.row(writer: writer, in: database)
         try writer.checkPrecondition(request, etag: row.etag, of: row.set, resource: row.id)
         let wanted = request.url.options.id
-        let request = writer.unconditional(request)
+        let request = request.unconditional
         let path = (target.properties.map(\.name) + [navigation.name]).joined(separator: "/")
         let method: ODataRequest.Method = navigation.isCollection ? .create : .replace
         switch request.method {
@@ -330,14 +330,15 @@ extension StoreProvider {
                 throw ODataError(
                     status: 400, code: "InvalidBody", message: "A reference to an entity was expected in the body.")
             }
-            try writer.link(row, navigation: path, to: id, request: request, database: database)
+            try writer.link(row, navigation: path, to: id, request: request, in: database)
         case .replace:
             // PUT to the references of a collection replaces all of them (11.4.6.3).
             guard case .references(let ids) = request.body else {
                 throw ODataError(
                     status: 400, code: "InvalidBody", message: "References to entities were expected in the body.")
             }
-            try writer.replaceLinks(of: row, navigation: path, by: ids, request: request, database: database)
+            try writer.replaceLinks(
+                of: row, navigation: path, by: ids, in: WriteContext(request: request, database: database))
         case .delete:
             var id = wanted
             if case .key(let key)? = bound.resource.steps.dropFirst(position + 1).first,
@@ -349,7 +350,7 @@ extension StoreProvider {
                 throw ODataError(
                     status: 400, code: "InvalidQuery", message: "The option $id must name the entity.", target: "$id")
             }
-            try writer.unlink(row, navigation: path, from: id, request: request, database: database)
+            try writer.unlink(row, navigation: path, from: id, request: request, in: database)
         default:
             throw ODataError.methodNotAllowed(
                 request.method,
@@ -362,11 +363,12 @@ extension StoreProvider {
 extension RowWriter {
     /// Creates an entity in a collection that hangs on a row, related to it.
     func createRelated(
-        _ entity: Entity, via: WriteTarget.Via, request: ODataRequest, database: Database
+        _ entity: Entity, via: WriteTarget.Via, request: ODataRequest, in database: Database
     ) throws -> WrittenRow {
         let plan = try plan(via.row.set)
         guard let storage = plan.storage.navigation[via.path] else { throw ODataError.notImplemented(via.path) }
         return try createDependent(
-            entity, of: via.row, name: via.path, storage, plan: plan, request: request, database: database)
+            entity, of: via.row, name: via.path, storage, plan: plan,
+            in: WriteContext(request: request, database: database))
     }
 }

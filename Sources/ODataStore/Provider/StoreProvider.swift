@@ -89,7 +89,7 @@ public final class StoreProvider: ODataProvider {
             // Nearly always empty: then no query needs to look at it.
             try hiddenTables.contains { table in
                 try Bool.fetchOne(
-                    database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(quoted(table)))")) ?? false
+                    database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier))")) ?? false
             }
         }
         configuration.loadedData = options.loadedData
@@ -226,7 +226,7 @@ public final class StoreProvider: ODataProvider {
         guard let query = entry.url.query else { throw ODataError.notImplemented("a statement for this resource") }
         let options = reader.restricting(
             SQLCompiler.Options(now: reader.configuration.now(), hasHiddenOwners: hidesRows))
-        return try reader.compile(query, entry.url.resource.steps, options, entry)
+        return try reader.compile(query, entry.url.resource.steps, options: options, cache: entry)
     }
 
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
@@ -279,12 +279,12 @@ public final class StoreProvider: ODataProvider {
             guard operation.kind == .function else {
                 throw ODataError.methodNotAllowed(.read, allowed: ["POST"])
             }
-            return try await answer(operation, bound.resource, request)
+            return try await answer(operation, bound.resource, request: request)
         case .count:
             guard case .operation(let operation, _)? = bound.resource.steps.last,
                 options.operations[operation.name] != nil
             else { fallthrough }
-            let response = try await answer(operation, bound.resource, request)
+            let response = try await answer(operation, bound.resource, request: request)
             guard case .count = response.body else {
                 throw ODataError.notImplemented("$count of the result of \(operation.name.name)")
             }
@@ -295,11 +295,11 @@ public final class StoreProvider: ODataProvider {
 
     /// Answers a call of a function, or how many members its result has, as the resource says.
     private func answer(
-        _ function: ODataModel.Operation, _ resource: BoundResource, _ request: ODataRequest
+        _ function: ODataModel.Operation, _ resource: BoundResource, request: ODataRequest
     ) async throws -> ODataResponse {
         let budget = budget(of: request)
         return try await database.read { [self] database in
-            try budget.running(on: database) { try call(function, resource, request, in: database) }
+            try budget.running(on: database) { try call(function, resource, request: request, in: database) }
         }
     }
 
@@ -308,7 +308,7 @@ public final class StoreProvider: ODataProvider {
 
     /// Runs the handler of an operation.
     func call(
-        _ operation: ODataModel.Operation, _ resource: BoundResource, _ request: ODataRequest, in database: Database
+        _ operation: ODataModel.Operation, _ resource: BoundResource, request: ODataRequest, in database: Database
     ) throws -> ODataResponse {
         guard let handler = options.operations[operation.name] else {
             throw ODataError.notImplemented(operation.name.description)

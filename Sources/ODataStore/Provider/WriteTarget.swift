@@ -45,18 +45,18 @@ struct WriteTarget {
             case .singleton(let singleton, _): current = WriteTarget(set: singleton.name, isEntity: true)
             case .key(let key):
                 if let via = current?.via {
-                    _ = try writer.member(of: via.row, via.path, key: key, database: database)
+                    _ = try writer.member(of: via.row, via.path, key: key, in: database)
                 }
                 current?.key = key
                 current?.isEntity = true
             case .navigation(let navigation, _, _):
                 guard let source = current else { throw ODataError.notImplemented("This path") }
-                current = try source.following(navigation, writer: writer, database: database)
+                current = try source.following(navigation, writer: writer, in: database)
             case .property(let property, _, _): current?.properties.append(property)
             case .cast(let shape):
                 if let depth = current?.properties.count { current?.casts.append((depth, shape)) }
             case .alternateKey:
-                current?.key = try Self.key(at: position, of: resource, writer.mapping, database)
+                current?.key = try Self.key(at: position, of: resource, writer.mapping, in: database)
                 current?.isEntity = true
             case .filter, .each: throw ODataError.notImplemented("Changing a filtered collection without $each")
             case .operation(let operation, _): throw ODataError.notImplemented(operation.name.description)
@@ -68,7 +68,7 @@ struct WriteTarget {
 
     /// The key of the entity that an alternate key in a path stands for (OData URL Conventions 4.01, 4.3.5).
     private static func key(
-        at position: Int, of resource: BoundResource, _ mapping: StorageMapping, _ database: Database
+        at position: Int, of resource: BoundResource, _ mapping: StorageMapping, in database: Database
     ) throws -> EntityKey {
         let steps = Array(resource.steps[...position])
         var place: (shape: Shape, set: EntitySet?)?
@@ -83,7 +83,9 @@ struct WriteTarget {
         let query = StoreReader.query(place.shape, place.set)
         let options = SQLCompiler.Options(now: .current)
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: steps)
-        let found = try StoreReader.entities(compiled, query, mapping, options, database, limit: 1).first
+        let found = try StoreReader.entities(
+            compiled, query, mapping: mapping, options: options, in: database, limit: 1
+        ).first
         guard let key = found?.key else { throw ODataError.notFound(StoreReader.name(of: steps)) }
         return key
     }
@@ -97,7 +99,7 @@ struct WriteTarget {
     ///
     /// - Throws: 404 when it is not there: under the path of another type than its own, or of one of its values, there is
     ///   nothing (OData URL Conventions 4.01, 4.11).
-    func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
+    func row(writer: RowWriter, in database: Database) throws -> RowWriter.WrittenRow {
         if isMissing, let via { throw ODataError.notFound("\(via.row.id)/\(via.path)") }
         guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
             let shape = writer.mapping.tables[set]?.shape
@@ -117,15 +119,15 @@ struct WriteTarget {
 
     /// Checks the types that the path casts to, where the entity need not be there otherwise.
     ///
-    /// - Throws: 404 as ``row(writer:database:)``.
-    func checkCasts(writer: RowWriter, database: Database) throws {
-        if !casts.isEmpty { _ = try row(writer: writer, database: database) }
+    /// - Throws: 404 as ``row(writer:in:)``.
+    func checkCasts(writer: RowWriter, in database: Database) throws {
+        if !casts.isEmpty { _ = try row(writer: writer, in: database) }
     }
 
     private func following(
-        _ navigation: NavigationProperty, writer: RowWriter, database: Database
+        _ navigation: NavigationProperty, writer: RowWriter, in database: Database
     ) throws -> WriteTarget {
-        let row = try row(writer: writer, database: database)
+        let row = try row(writer: writer, in: database)
         let path = (properties.map(\.name) + [navigation.name]).joined(separator: "/")
         guard let storage = writer.mapping.tables[set]?.navigation[path] else {
             throw ODataError.notImplemented(path)
@@ -137,7 +139,7 @@ struct WriteTarget {
         }
         target.via = Via(row: row, path: path, isContainment: navigation.isContainment)
         if !navigation.isCollection {
-            if let related = try writer.related(row, path, key: nil, database: database) {
+            if let related = try writer.related(row, path, key: nil, in: database) {
                 target.key = related.entity.key
             } else {
                 // PUT and PATCH create what a single-valued property contains; nothing else is there to change.
@@ -151,15 +153,15 @@ struct WriteTarget {
 extension RowWriter {
     /// The entity that a single-valued navigation property of a row leads to, or the one with a key among
     /// those that a collection leads to.
-    func related(_ row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow? {
-        try relatedRows(row, path, key: key, limit: 1, database: database).first
+    func related(_ row: WrittenRow, _ path: String, key: EntityKey?, in database: Database) throws -> WrittenRow? {
+        try relatedRows(row, path, key: key, limit: 1, in: database).first
     }
 
     /// The entity with a key among those that a navigation property of a row leads to.
     ///
     /// - Throws: 404 when it is not among them, whether or not there is such an entity.
-    func member(of row: WrittenRow, _ path: String, key: EntityKey?, database: Database) throws -> WrittenRow {
-        guard let member = try related(row, path, key: key, database: database) else {
+    func member(of row: WrittenRow, _ path: String, key: EntityKey?, in database: Database) throws -> WrittenRow {
+        guard let member = try related(row, path, key: key, in: database) else {
             throw notFound(key, in: path, of: row)
         }
         return member
@@ -171,7 +173,7 @@ extension RowWriter {
         guard let target = plans[row.set]?.storage.navigation[path]?.target, let plan = plans[target] else {
             return .notFound(place)
         }
-        return .notFound(name(place, key, plan))
+        return .notFound(name(place, key, plan: plan))
     }
 
     /// The entities that a navigation property of a row leads to.
@@ -180,12 +182,12 @@ extension RowWriter {
     ///   - key: the key of the only one that is wanted.
     ///   - limit: the most rows; -1 for all.
     func relatedRows(
-        _ row: WrittenRow, _ path: String, key: EntityKey? = nil, limit: Int = -1, database: Database
+        _ row: WrittenRow, _ path: String, key: EntityKey? = nil, limit: Int = -1, in database: Database
     ) throws -> [WrittenRow] {
         let source = try plan(row.set)
         guard let storage = source.storage.navigation[path] else { throw ODataError.notImplemented(path) }
         let target = try plan(storage.target)
-        guard let found = try find(key: row.entity.key, parent: row.parent, plan: source, database: database) else {
+        guard let found = try find(key: row.entity.key, parent: row.parent, plan: source, in: database) else {
             return []
         }
         var conditions: [String] = []
@@ -202,27 +204,28 @@ extension RowWriter {
                 }
                 guard let value, !value.isNull else { return [] }
                 let own = source.slot(named: pair.source).flatMap { source.slots[$0].column }
-                let tie = try condition(pair.target, of: target, holds: value, as: own, compiler, scope)
+                let tie = try condition(
+                    pair.target, of: target, holds: value, as: own, compiler: compiler, scope: scope)
                 conditions.append(tie.sql)
                 arguments += tie.arguments
             }
         case .link(_, let table, let sourceColumn, let targetColumn):
             guard let rowID = target.storage.rowID else { throw ODataError.notImplemented(path) }
             conditions.append(
-                "\(quoted(rowID)) IN (SELECT \(quoted(targetColumn)) FROM \(quoted(table)) "
-                    + "WHERE \(quoted(sourceColumn)) = ?)")
+                "\(rowID.sqlIdentifier) IN (SELECT \(targetColumn.sqlIdentifier) FROM \(table.sqlIdentifier) "
+                    + "WHERE \(sourceColumn.sqlIdentifier) = ?)")
             arguments.append(found.rowID.databaseValue)
         }
         if let key {
             let parent = storage.leadsToParts ? found.rowID : nil
-            guard let keyed = try find(key: key, parent: parent, plan: target, database: database) else { return [] }
+            guard let keyed = try find(key: key, parent: parent, plan: target, in: database) else { return [] }
             let (condition, values) = try address(keyed, plan: target)
             conditions.append(condition)
             arguments += values
         }
         let sql = "\(target.selection) WHERE \(conditions.joined(separator: " AND ")) LIMIT \(limit)"
         return try Row.fetchAll(database, sql: sql, arguments: StatementArguments(arguments)).map {
-            try written(target.stored($0), plan: target, database: database)
+            try written(target.stored($0), plan: target, in: database)
         }
     }
 }

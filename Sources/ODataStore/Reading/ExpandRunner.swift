@@ -35,7 +35,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ///   - root: the table of the rows that the request is about; `nil` where the parents are these.
     ///   - times: how often the answer has each of the parents, which are read once; once where it is left out.
     func expand(
-        _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], _ expand: [BoundExpand], of set: String?,
+        _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], expand: [BoundExpand], of set: String?,
         level: Int = 1, root: TableStorage? = nil, times: [Int]? = nil
     ) throws {
         guard !items.isEmpty, !expand.isEmpty else { return }
@@ -52,12 +52,14 @@ struct ExpandRunner<Renderer: RowRenderer> {
                 let key = StoredValues(key)
                 timesByKey[key] = Self.sum(timesByKey[key] ?? 0, times?[index] ?? 1)
             }
-            let related = try runner.read(nested, keys, timesByKey, table, root ?? table, level)
+            let related = try runner.read(
+                nested, keys, times: timesByKey, table: table, root: root ?? table, level: level)
             for index in items.indices {
                 // The id is made where there is a link, which few need.
                 let found = try related(keys[index]) { token in
                     try runner.paging.link(
-                        to: nested, of: renderer.id(of: items[index]), token, mapping, options)
+                        to: nested, of: renderer.id(of: items[index]), values: token, mapping: mapping,
+                        compilerOptions: options)
                 }
                 renderer.attach(found, as: item, to: &items[index])
             }
@@ -93,8 +95,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
     ///
     /// - Parameter times: how often the answer has what leads to them, where that may be often.
     private func read(
-        _ expand: BoundExpand, _ keys: [[DatabaseValue]], _ times: [StoredValues: Int], _ table: TableStorage,
-        _ root: TableStorage, _ level: Int
+        _ expand: BoundExpand, _ keys: [[DatabaseValue]], times: [StoredValues: Int], table: TableStorage,
+        root: TableStorage, level: Int
     ) throws -> ([DatabaseValue], ([DatabaseValue]) throws -> String?) throws -> RelatedItems<Renderer.Item> {
         let statement = try ExpandStatement(
             expand, of: table, root: root, mapping: mapping, options: options, pageSize: paging.pageSize)
@@ -109,9 +111,11 @@ struct ExpandRunner<Renderer: RowRenderer> {
             let chunk = Array(distinct[start..<min(start + ExpandStatement.maxParents, distinct.count)])
             try statement.requirements(chunk.map(\.values)).check(in: database)
             if expand.form == .count || expand.query.count {
-                try count(statement, chunk, &counts)
+                try count(statement, chunk, counts: &counts)
             }
-            if expand.form != .count { try fetch(statement, chunk, times, expand, root, level, &rows) }
+            if expand.form != .count {
+                try fetch(statement, chunk, times: times, expand: expand, root: root, level: level, rows: &rows)
+            }
         }
         let isCollection = expand.navigation.isCollection
         let wantsCount = expand.query.count
@@ -137,7 +141,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func count(
-        _ statement: ExpandStatement, _ chunk: [StoredValues], _ counts: inout [StoredValues: Int64]
+        _ statement: ExpandStatement, _ chunk: [StoredValues], counts: inout [StoredValues: Int64]
     ) throws {
         let fragment = statement.countStatement(chunk.map(\.values))
         let cursor = try Row.fetchCursor(
@@ -149,8 +153,8 @@ struct ExpandRunner<Renderer: RowRenderer> {
     }
 
     private func fetch(
-        _ statement: ExpandStatement, _ chunk: [StoredValues], _ times: [StoredValues: Int], _ expand: BoundExpand,
-        _ root: TableStorage, _ level: Int, _ rows: inout [StoredValues: Rows]
+        _ statement: ExpandStatement, _ chunk: [StoredValues], times: [StoredValues: Int], expand: BoundExpand,
+        root: TableStorage, level: Int, rows: inout [StoredValues: Rows]
     ) throws {
         let plan = statement.compiled.plan
         var items: [Renderer.Item] = []
@@ -182,7 +186,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
         }
         let itemTimes = times.isEmpty ? nil : parents.map { times[chunk[$0]] ?? 1 }
         try self.expand(
-            &items, sources, expand.query.expand, of: plan.set, level: level + 1, root: root, times: itemTimes)
+            &items, sources, expand: expand.query.expand, of: plan.set, level: level + 1, root: root, times: itemTimes)
         for (item, parent) in zip(items, parents) { rows[chunk[parent], default: Rows()].items.append(item) }
     }
 }

@@ -122,7 +122,7 @@ struct ExpandedRowWriter: Sendable {
     /// Writes until there are as many bytes as wanted, or everything is written.
     ///
     /// - Throws: ``ODataError`` 413 beyond the budget of the request.
-    mutating func write(to bytes: inout [UInt8], upTo size: Int, _ database: Database) throws {
+    mutating func write(to bytes: inout [UInt8], upTo size: Int, in database: Database) throws {
         while bytes.count < size, let frame = frames.popLast() {
             switch frame {
             case .text(let text): bytes += text
@@ -144,9 +144,9 @@ struct ExpandedRowWriter: Sendable {
                 bytes += own[start..<member.offset]
                 frames.append(.object(object, member: position + 1, staysOpen: staysOpen))
                 write(member, to: &bytes)
-            case .unread(let rows): try read(rows, to: &bytes, database)
-            case .property(let property): try read(property, to: &bytes, database)
-            case .cursor(let cursor): try read(cursor, to: &bytes, database)
+            case .unread(let rows): try read(rows, to: &bytes, in: database)
+            case .property(let property): try read(property, to: &bytes, in: database)
+            case .cursor(let cursor): try read(cursor, to: &bytes, in: database)
             }
         }
     }
@@ -163,7 +163,7 @@ struct ExpandedRowWriter: Sendable {
     // MARK: Trees
 
     private func runner(
-        _ level: Level, _ paging: ExpandPaging, _ room: ExpandRoom, _ database: Database
+        _ level: Level, _ paging: ExpandPaging, room: ExpandRoom, in database: Database
     ) -> ExpandRunner<JSONRowRenderer> {
         var runner = ExpandRunner(
             renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
@@ -173,7 +173,7 @@ struct ExpandedRowWriter: Sendable {
     }
 
     /// Reads the tree below as many rows as go together.
-    private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], in database: Database) throws {
         var unread = unread
         let level = unread.level
         let budget = level.paging.budget
@@ -182,18 +182,19 @@ struct ExpandedRowWriter: Sendable {
             let rows = unread.rows[unread.next..<end]
             var items = rows.map(\.object)
             let room = ExpandRoom(treeSize: Self.treeSize)
-            var runner = runner(level, level.paging, room, database)
+            var runner = runner(level, level.paging, room: room, in: database)
             runner.enoughEntities = max(1, level.enoughEntities * rows.count / unread.rows.count)
             do {
                 try runner.expand(
-                    &items, rows.map(\.sources), level.expand, of: level.set, level: level.number, root: level.root)
+                    &items, rows.map(\.sources), expand: level.expand, of: level.set, level: level.number,
+                    root: level.root)
             } catch is ExpandRoom.IsFull {
                 room.undo(budget)
                 if rows.count > 1 {
                     unread.attempt = max(1, rows.count / 4)
                     continue
                 }
-                return try readParts(of: unread, to: &bytes, database)
+                return try readParts(of: unread, to: &bytes, in: database)
             }
             let isFirst = unread.isFirst
             unread.isFirst = false
@@ -207,7 +208,7 @@ struct ExpandedRowWriter: Sendable {
 
     /// Writes a row whose tree is too large property by property.
     private mutating func readParts(
-        of unread: UnreadRows, to bytes: inout [UInt8], _ database: Database
+        of unread: UnreadRows, to bytes: inout [UInt8], in database: Database
     ) throws {
         var unread = unread
         let level = unread.level
@@ -219,7 +220,7 @@ struct ExpandedRowWriter: Sendable {
         begin(row.object, isFirst: isFirst, unread.isOutermost, to: &bytes)
         // What stands within a complex value stands before the other properties, and has to be read at once.
         for (position, expand) in level.expand.enumerated() where !expand.complexPath.isEmpty {
-            try readAtOnce(expand, position, &row, level, treeSize: nil, database)
+            try readAtOnce(expand, position, row: &row, level: level, treeSize: nil, in: database)
         }
         var properties: [Frame] = []
         var isEmpty = row.object.writer.bytes.count == 1
@@ -239,15 +240,16 @@ struct ExpandedRowWriter: Sendable {
     /// - Parameter treeSize: the most bytes of the tree; `nil` for all memory that the request has.
     /// - Throws: ``ExpandRoom/IsFull`` beyond a size that was given; ``ODataError`` 413 beyond the request's memory.
     private func readAtOnce(
-        _ expand: BoundExpand, _ position: Int, _ row: inout UnreadRow, _ level: Level, treeSize: Int?,
-        _ database: Database
+        _ expand: BoundExpand, _ position: Int, row: inout UnreadRow, level: Level, treeSize: Int?,
+        in database: Database
     ) throws {
         let budget = level.paging.budget
         let room = ExpandRoom(treeSize: treeSize ?? budget?.heldBytesLeft ?? .max)
         var items = [row.object]
         do {
-            try runner(level, level.paging, room, database).expand(
-                &items, [[row.sources[position]]], [expand], of: level.set, level: level.number, root: level.root)
+            try runner(level, level.paging, room: room, in: database).expand(
+                &items, [[row.sources[position]]], expand: [expand], of: level.set, level: level.number,
+                root: level.root)
         } catch let full as ExpandRoom.IsFull {
             room.undo(budget)
             if treeSize == nil, let budget { throw budget.tooLarge }
@@ -258,16 +260,16 @@ struct ExpandedRowWriter: Sendable {
 
     // MARK: Large collections
 
-    private mutating func read(_ property: LargeProperty, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ property: LargeProperty, to bytes: inout [UInt8], in database: Database) throws {
         let level = property.level
         let expand = level.expand[property.position]
         var row = property.row
         row.object.members = []
         do {
-            try readAtOnce(expand, property.position, &row, level, treeSize: Self.treeSize, database)
+            try readAtOnce(expand, property.position, row: &row, level: level, treeSize: Self.treeSize, in: database)
         } catch is ExpandRoom.IsFull {
-            if try begin(property, expand, to: &bytes, database) { return }
-            try readAtOnce(expand, property.position, &row, level, treeSize: nil, database)
+            if try begin(property, expand, to: &bytes, in: database) { return }
+            try readAtOnce(expand, property.position, row: &row, level: level, treeSize: nil, in: database)
         }
         guard var member = row.object.members.first else { return }
         member.needsComma = property.needsComma
@@ -278,13 +280,13 @@ struct ExpandedRowWriter: Sendable {
     ///
     /// - Returns: whether that is possible: rows that nothing tells apart are read at once.
     private mutating func begin(
-        _ property: LargeProperty, _ expand: BoundExpand, to bytes: inout [UInt8], _ database: Database
+        _ property: LargeProperty, _ expand: BoundExpand, to bytes: inout [UInt8], in database: Database
     ) throws -> Bool {
         let level = property.level
         guard let set = level.set, let table = mapping.tables[set], expand.form != .count, expand.query.apply.isEmpty
         else { return false }
         let key = property.row.sources[property.position]
-        let runner = runner(level, level.paging, ExpandRoom(), database)
+        let runner = runner(level, level.paging, room: ExpandRoom(), in: database)
         let nested = try runner.recursive(expand, level: level.number, of: 1)
         let statement = try ExpandStatement(
             nested, of: table, root: level.root ?? table, mapping: mapping, options: options,
@@ -300,7 +302,7 @@ struct ExpandedRowWriter: Sendable {
         if property.needsComma { bytes.append(UInt8(ascii: ",")) }
         let name = expand.navigation.name
         if nested.query.count {
-            writeCount(try StoreReader.count(query, database), name, to: &bytes)
+            writeCount(try StoreReader.count(query, in: database), name, to: &bytes)
             bytes.append(UInt8(ascii: ","))
         }
         bytes += JSONWriter.Key(name).text
@@ -315,14 +317,14 @@ struct ExpandedRowWriter: Sendable {
     }
 
     /// Reads the next chunk of a collection.
-    private mutating func read(_ cursor: Cursor, to bytes: inout [UInt8], _ database: Database) throws {
+    private mutating func read(_ cursor: Cursor, to bytes: inout [UInt8], in database: Database) throws {
         var cursor = cursor
         let plan = cursor.run.compiled.plan
         let isCollection = cursor.expand.navigation.isCollection
         let mostRows = isCollection ? Self.chunkRows : 1
         var rows: [UnreadRow] = []
         var size = 0
-        let outcome = try cursor.run.run(database) { row in
+        let outcome = try cursor.run.run(in: database) { row in
             let object = try renderer.item(row, plan)
             size += object.writer.bytes.count
             rows.append(UnreadRow(object: object, sources: plan.expandSources.map { $0.map { row.value($0) } }))
@@ -343,7 +345,7 @@ struct ExpandedRowWriter: Sendable {
             var tail: [UInt8] = [UInt8(ascii: "]")]
             if outcome == .pageIsFull, let values = cursor.run.position,
                 let link = try cursor.level.paging.link(
-                    to: cursor.expand, of: cursor.parentID, values, mapping, options)
+                    to: cursor.expand, of: cursor.parentID, values: values, mapping: mapping, compilerOptions: options)
             {
                 tail += nextLink(link, cursor.expand.navigation.name)
             }

@@ -64,7 +64,7 @@ struct JSONRowRenderer: RowRenderer {
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Object {
         var writer = JSONWriter(reservingCapacity: 256)
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
-        try open(row, plan, nil, to: &writer) { path, offset, isEmpty in places[path] = (offset, isEmpty) }
+        try open(row, plan, columns: nil, to: &writer) { path, offset, isEmpty in places[path] = (offset, isEmpty) }
         guard !plan.expandSources.isEmpty else { return Object(writer: writer, places: places) }
         return Object(
             writer: writer, id: try row.id(plan, model), type: (row.variant(plan).0 ?? plan.shape).name, places: places)
@@ -80,32 +80,32 @@ struct JSONRowRenderer: RowRenderer {
     ///   - columns: the plan's fields, where they are copied column by column.
     ///   - ended: told of each complex value.
     func open(
-        _ row: StoredRow, _ plan: ResultPlan, _ columns: JSONColumns?, to writer: inout JSONWriter,
-        _ ended: ComplexEnd? = nil
+        _ row: StoredRow, _ plan: ResultPlan, columns: JSONColumns?, to writer: inout JSONWriter,
+        ended: ComplexEnd? = nil
     ) throws {
         if let columns {
             writer.beginObject()
-            if format.metadata != .none { try writeControl(row, plan, nil, to: &writer) }
+            if format.metadata != .none { try writeControl(row, plan, derived: nil, to: &writer) }
             let values = StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
             let isWhole = plan.notLoaded.map { row.isNull($0) } ?? true
             // Without a closure, which would copy the plan for each row.
             for column in columns.columns
             where !columns.write(column, of: row, to: &writer, values, writesNulls: isWhole && !omitsNulls) {
-                try write(plan.fields[Int(column.field)], row, plan, to: &writer)
+                try write(plan.fields[Int(column.field)], row, plan: plan, to: &writer)
             }
             return
         }
         let (derived, fields) = row.variant(plan)
         writer.beginObject()
-        if format.metadata != .none { try writeControl(row, plan, derived, to: &writer) }
-        for field in fields { try write(field, row, plan, to: &writer, [], ended) }
+        if format.metadata != .none { try writeControl(row, plan, derived: derived, to: &writer) }
+        for field in fields { try write(field, row, plan: plan, to: &writer, path: [], ended: ended) }
         if let (index, names) = plan.dynamic, !row.isNull(index) {
-            try writeDynamic(row, index, names, plan, to: &writer)
+            try writeDynamic(row, index, names: names, plan: plan, to: &writer)
         }
     }
 
     private func writeControl(
-        _ row: StoredRow, _ plan: ResultPlan, _ derived: Shape?, to writer: inout JSONWriter
+        _ row: StoredRow, _ plan: ResultPlan, derived: Shape?, to writer: inout JSONWriter
     ) throws {
         if derived != nil || format.metadata == .full, row.isEntity(plan) {
             writer.key(typeKey)
@@ -123,8 +123,8 @@ struct JSONRowRenderer: RowRenderer {
     }
 
     private func write(
-        _ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan, to writer: inout JSONWriter,
-        _ path: [String] = [], _ ended: ComplexEnd? = nil
+        _ field: ResultPlan.Field, _ row: StoredRow, plan: ResultPlan, to writer: inout JSONWriter,
+        path: [String] = [], ended: ComplexEnd? = nil
     ) throws {
         switch field {
         case .value(let name, _, let slot):
@@ -136,11 +136,11 @@ struct JSONRowRenderer: RowRenderer {
                 if slot.isDynamic, format.metadata != .none { writeType(of: name, slot, row, to: &writer) }
                 writer.key(name)
                 try StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
-                    .write(slot, row, plan, to: &writer)
+                    .write(slot, row, plan: plan, to: &writer)
             }
         case .complex(let name, _, _, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
-                let isLoaded = fields.isEmpty || fields.contains { self.isLoaded($0, row, plan) }
+                let isLoaded = fields.isEmpty || fields.contains { self.isLoaded($0, row, plan: plan) }
                 guard isLoaded, !omitsNulls else { return }
                 writer.key(name)
                 writer.null()
@@ -150,14 +150,14 @@ struct JSONRowRenderer: RowRenderer {
             writer.beginObject()
             let start = writer.bytes.count
             let inner = ended == nil ? [] : path + [name]
-            for field in fields { try write(field, row, plan, to: &writer, inner, ended) }
+            for field in fields { try write(field, row, plan: plan, to: &writer, path: inner, ended: ended) }
             ended?(inner, writer.bytes.count, writer.bytes.count == start)
             writer.endObject()
         case .derived(let shape, let discriminator, let fields):
             guard row.text(discriminator) == shape.name.description else { return }
-            for field in fields { try write(field, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan: plan, to: &writer) }
         case .dynamic(let index):
-            if !row.isNull(index) { try writeDynamic(row, index, nil, plan, to: &writer) }
+            if !row.isNull(index) { try writeDynamic(row, index, names: nil, plan: plan, to: &writer) }
         case .link(let name, let set, let shape, let parts):
             guard format.metadata != .none else { return }
             guard parts.allSatisfy({ !row.isNull($0.slot.index) }) else {
@@ -166,17 +166,17 @@ struct JSONRowRenderer: RowRenderer {
                 return writer.null()
             }
             writer.key("\(name)\(prefix)navigationLink")
-            writer.string(try row.id(set, shape, parts, plan, model))
+            writer.string(try row.id(set, shape, key: parts, plan: plan, model: model))
         case .related(let name, _, let presence, let fields):
             writer.key(name)
             guard !row.isNull(presence) else { return writer.null() }
             writer.beginObject()
-            for field in fields { try write(field, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan: plan, to: &writer) }
             writer.endObject()
         case .nested(let name, let fields):
             writer.key(name)
             writer.beginObject()
-            for field in fields { try write(field, row, plan, to: &writer) }
+            for field in fields { try write(field, row, plan: plan, to: &writer) }
             writer.endObject()
         }
     }
@@ -191,19 +191,19 @@ struct JSONRowRenderer: RowRenderer {
         writer.string(type)
     }
 
-    private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
+    private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, plan: ResultPlan) -> Bool {
         switch field {
         case .link, .dynamic: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
         case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields),
             .derived(_, _, let fields):
-            fields.contains { isLoaded($0, row, plan) }
+            fields.contains { isLoaded($0, row, plan: plan) }
         }
     }
 
     /// Dynamic properties are JSON already; their members are copied, unless a type is stated of some.
     private func writeDynamic(
-        _ row: StoredRow, _ index: Int, _ names: [String]?, _ plan: ResultPlan, to writer: inout JSONWriter
+        _ row: StoredRow, _ index: Int, names: [String]?, plan: ResultPlan, to writer: inout JSONWriter
     ) throws {
         do {
             try row.withText(index) { bytes in

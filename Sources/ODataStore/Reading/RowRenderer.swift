@@ -49,17 +49,17 @@ struct EntityRenderer: RowRenderer {
         var control = try self.control(row, plan)
         // What nearly every row is.
         if let direct, plan.hasKeyInFields {
-            return Entity(shape: plan.shape, values: try values(direct, row, plan), control: control)
+            return Entity(shape: plan.shape, values: try values(direct, row, plan: plan), control: control)
         }
         var entity: Entity
         if let direct {
-            entity = Entity(shape: plan.shape, values: try values(direct, row, plan))
+            entity = Entity(shape: plan.shape, values: try values(direct, row, plan: plan))
         } else {
             let (derived, fields) = row.variant(plan)
             entity = Entity(shape: derived ?? plan.shape)
-            for field in fields { try set(field, in: &entity, row, plan) }
+            for field in fields { try set(field, in: &entity, row: row, plan: plan) }
             if let (index, names) = plan.dynamic, let text = row.text(index) {
-                try setDynamic(text, names, in: &entity, row, plan)
+                try setDynamic(text, names, in: &entity, row: row, plan: plan)
             }
             control.type = derived?.name
         }
@@ -67,7 +67,7 @@ struct EntityRenderer: RowRenderer {
         if !plan.hasKeyInFields, row.isEntity(plan) {
             for (part, (_, slot)) in zip(entity.shape.key, plan.key) {
                 guard let ordinal = entity.shape.ordinal(of: part.path) else { continue }
-                entity.values[ordinal] = try row.decode(slot, plan, model)
+                entity.values[ordinal] = try row.decode(slot, plan, model: model)
             }
         }
         control.annotations = entity.control.annotations
@@ -89,7 +89,7 @@ struct EntityRenderer: RowRenderer {
 
     /// The values of a row whose columns are all loaded.
     private func values(
-        _ columns: [DirectColumn], _ row: StoredRow, _ plan: ResultPlan
+        _ columns: [DirectColumn], _ row: StoredRow, plan: ResultPlan
     ) throws -> [ODataValue?] {
         let count = plan.shape.properties.count
         // Each place is written once, from the first to the last, and `filled` says how many are at any time: also when a
@@ -100,7 +100,7 @@ struct EntityRenderer: RowRenderer {
                     buffer.initializeElement(at: filled, to: nil)
                     filled += 1
                 }
-                let value = try value(column, row, plan)
+                let value = try value(column, row, plan: plan)
                 buffer.initializeElement(at: filled, to: value)
                 filled += 1
             }
@@ -112,20 +112,20 @@ struct EntityRenderer: RowRenderer {
     }
 
     /// The value of a column that is loaded.
-    private func value(_ column: DirectColumn, _ row: StoredRow, _ plan: ResultPlan) throws -> ODataValue? {
+    private func value(_ column: DirectColumn, _ row: StoredRow, plan: ResultPlan) throws -> ODataValue? {
         if let value = StoredColumn(row, Int(column.column)).value(column.kind) { return value }
         // What is of another storage class, or damaged.
         guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
-        return try row.decode(slot, plan, model)
+        return try row.decode(slot, plan, model: model)
     }
 
     private func set(
-        _ field: ResultPlan.Field, in entity: inout Entity, _ row: StoredRow, _ plan: ResultPlan
+        _ field: ResultPlan.Field, in entity: inout Entity, row: StoredRow, plan: ResultPlan
     ) throws {
         switch field {
         case .value(let name, let ordinal, let slot):
             guard row.isLoaded(slot, plan) else { return }
-            let value = try row.decode(slot, plan, model)
+            let value = try row.decode(slot, plan, model: model)
             if let ordinal, ordinal < entity.values.count, entity.shape.properties[ordinal].name == name {
                 entity.values[ordinal] = value
             } else {
@@ -138,12 +138,12 @@ struct EntityRenderer: RowRenderer {
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
                 // Without a presence nothing is stored; it is null unless none of it was loaded.
-                guard fields.isEmpty || fields.contains(where: { isLoaded($0, row, plan) }) else { return }
+                guard fields.isEmpty || fields.contains(where: { isLoaded($0, row, plan: plan) }) else { return }
                 entity[name] = .null
                 return
             }
             var value = Entity(shape: shape)
-            for field in fields { try set(field, in: &value, row, plan) }
+            for field in fields { try set(field, in: &value, row: row, plan: plan) }
             value.markUnchanged()
             entity[name] = .complex(value)
         case .link(let name, let set, let shape, let key):
@@ -151,7 +151,7 @@ struct EntityRenderer: RowRenderer {
                 entity.related[name] = RelatedEntities.none
                 return
             }
-            entity.related[name] = .references([try row.id(set, shape, key, plan, model)])
+            entity.related[name] = .references([try row.id(set, shape, key: key, plan: plan, model: model)])
         case .related(let name, let shape, let presence, let fields):
             guard !row.isNull(presence) else {
                 entity.related[name] = RelatedEntities.none
@@ -165,32 +165,32 @@ struct EntityRenderer: RowRenderer {
             }.first
             var related = Entity(shape: own ?? shape)
             related.control.type = own?.name
-            for field in fields { try set(field, in: &related, row, plan) }
+            for field in fields { try set(field, in: &related, row: row, plan: plan) }
             related.markUnchanged()
             entity.related[name] = .one(related)
         case .derived(let shape, _, let fields):
             guard entity.shape == shape else { return }
-            for field in fields { try set(field, in: &entity, row, plan) }
+            for field in fields { try set(field, in: &entity, row: row, plan: plan) }
         case .dynamic(let index):
-            if let text = row.text(index) { try setDynamic(text, nil, in: &entity, row, plan) }
+            if let text = row.text(index) { try setDynamic(text, nil, in: &entity, row: row, plan: plan) }
         case .nested(let name, let fields):
             // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
-            for field in fields { try set(field.named(within: name), in: &entity, row, plan) }
+            for field in fields { try set(field.named(within: name), in: &entity, row: row, plan: plan) }
         }
     }
 
-    private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, _ plan: ResultPlan) -> Bool {
+    private func isLoaded(_ field: ResultPlan.Field, _ row: StoredRow, plan: ResultPlan) -> Bool {
         switch field {
         case .link, .dynamic: true
         case .value(_, _, let slot): row.isLoaded(slot, plan)
         case .complex(_, _, _, _, let fields), .nested(_, let fields), .related(_, _, _, let fields),
             .derived(_, _, let fields):
-            fields.contains { isLoaded($0, row, plan) }
+            fields.contains { isLoaded($0, row, plan: plan) }
         }
     }
 
     private func setDynamic(
-        _ text: String, _ names: [String]?, in entity: inout Entity, _ row: StoredRow, _ plan: ResultPlan
+        _ text: String, _ names: [String]?, in entity: inout Entity, row: StoredRow, plan: ResultPlan
     ) throws {
         let value: ODataValue
         do {

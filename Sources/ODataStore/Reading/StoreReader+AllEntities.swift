@@ -11,7 +11,7 @@ extension StoreReader {
 
     /// A page of the entities of one set after the other, in the order in which the model has the sets.
     func allEntities(
-        _ url: BoundURL, _ request: ODataRequest, _ reader: any DatabaseReader
+        _ url: BoundURL, _ request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         let options = request.url.options
         var wanted: Shape?
@@ -21,7 +21,7 @@ extension StoreReader {
             for index in parts.indices { parts[index].ask(query) }
         }
         // What is passed over may be whole sets; later pages find the same place again.
-        let skipped = try await skip(options.skip ?? 0, &parts, request.context.budget, reader)
+        let skipped = try await skip(options.skip ?? 0, &parts, budget: request.context.budget, reader: reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
         let first = try parts.firstIndex { $0.name == place.set } ?? max(place.start(), skipped)
         let limits = [configuration.maxPageSize, request.preferences.maxPageSize].compactMap { $0 }
@@ -33,7 +33,8 @@ extension StoreReader {
                 if place.remaining != 0 { page.nextLink = try link(to: place.moved(to: part.name), request) }
                 break
             }
-            let (entities, token) = try await entities(part, room, after: place.token, request.context.budget, reader)
+            let (entities, token) = try await entities(
+                part, room, after: place.token, budget: request.context.budget, reader: reader)
             page.entities += entities
             place.remaining = place.remaining.map { $0 - entities.count }
             place.token = token
@@ -42,7 +43,7 @@ extension StoreReader {
                 break
             }
         }
-        if options.count == true { page.count = try await count(parts, request.context.budget, reader) }
+        if options.count == true { page.count = try await count(parts, request.context.budget, reader: reader) }
         var response = ODataResponse(body: .page(page))
         if request.preferences.maxPageSize != nil { response.preferencesApplied.append("maxpagesize=\(pageSize)") }
         return response
@@ -71,12 +72,12 @@ extension StoreReader {
 
     /// Passes over entities: the number of sets that lie before the first one wanted, which gets the rest as its own.
     private func skip(
-        _ count: Int, _ parts: inout [Part], _ budget: RequestBudget?, _ reader: any DatabaseReader
+        _ count: Int, _ parts: inout [Part], budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> Int {
         guard count > 0 else { return 0 }
         var rest = Int64(count)
         for index in parts.indices {
-            let own = try await self.count([parts[index]], budget, reader)
+            let own = try await self.count([parts[index]], budget, reader: reader)
             if own > rest {
                 parts[index].query.skip = Int(rest)
                 return index
@@ -112,28 +113,29 @@ extension StoreReader {
 
     /// At most so many entities of a set, and the token of the page after them.
     private func entities(
-        _ part: Part, _ room: Int, after token: String?, _ budget: RequestBudget?, _ reader: any DatabaseReader
+        _ part: Part, _ room: Int, after token: String?, budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> ([Entity], String?) {
         var query = part.query
         query.skipToken = token
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))
         request.context.budget = budget
         let target = BoundResource.Target.entities(query.shape, set: part.set)
-        let response = try await collection(query, part.segments, target, request, reader, nil, room: room)
+        let response = try await collection(
+            query, part.segments, target: target, request: request, reader: reader, cache: nil, room: room)
         guard case .page(let page) = response.body else { return ([], nil) }
         return (page.entities, try page.nextLink.flatMap { try ODataURL(parsing: $0).options.skipToken })
     }
 
     private func count(
-        _ parts: [Part], _ budget: RequestBudget?, _ reader: any DatabaseReader
+        _ parts: [Part], _ budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> Int64 {
         try await reading(reader, budget) { database in
             try parts.reduce(0) { sum, part in
                 var query = part.query
                 query.skip = nil
                 query.expand = []
-                let (compiled, _) = try prepare(query, part.segments, now: configuration.now(), database)
-                return sum + (try Self.count(compiled, database))
+                let (compiled, _) = try prepare(query, part.segments, now: configuration.now(), in: database)
+                return sum + (try Self.count(compiled, in: database))
             }
         }
     }

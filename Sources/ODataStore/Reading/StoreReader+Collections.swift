@@ -9,8 +9,8 @@ extension StoreReader {
     ///
     /// - Parameter room: the most rows of this page, if that is not for the preference of the request to say.
     func collection(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
-        _ reader: any DatabaseReader, _ cache: QueryCache.Entry?, room: Int? = nil
+        _ query: BoundQuery, _ segments: [BoundSegment], target: BoundResource.Target, request: ODataRequest,
+        reader: any DatabaseReader, cache: QueryCache.Entry?, room: Int? = nil
     ) async throws -> ODataResponse {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
@@ -28,21 +28,25 @@ extension StoreReader {
             // What does not go well with the first rows is an error of the request, and not within the answer.
             let (first, total) = try await reading(reader, budget) { database in
                 let (run, options, total) = try start(
-                    query, segments, token, now, pageSize, budget, database, cache)
+                    query, segments, token: token, now: now, pageSize: pageSize, budget: budget, in: database,
+                    cache: cache)
                 let piece = PageWriter.Piece(
                     run: run, mapping: mapping, options: options, paging: paging, renderer: renderer)
-                return (try piece.read(database, size: PageWriter.firstReadSize(budget)), total)
+                return (try piece.read(in: database, size: PageWriter.firstReadSize(budget)), total)
             }
             let writer = try PageWriter(
                 reader: reader, budget: budget, first: first,
-                head: head(query, segments, target, request, renderer, total), nextLink: link)
+                head: head(query, segments, target: target, request: request, renderer: renderer, total: total),
+                nextLink: link)
             response = ODataResponse(
                 body: .encoded(ByteStream { try await writer.next() }, contentType: Self.contentType(format)))
         } else {
             let page = try await reading(reader, budget) { database in
                 let (run, options, total) = try start(
-                    query, segments, token, now, pageSize, budget, database, cache)
-                return try decoded(run, query, options, total, link, paging, database)
+                    query, segments, token: token, now: now, pageSize: pageSize, budget: budget, in: database,
+                    cache: cache)
+                return try decoded(
+                    run, query, options: options, total: total, nextLink: link, paging: paging, in: database)
             }
             response = ODataResponse(body: .page(page))
         }
@@ -58,7 +62,7 @@ extension StoreReader {
     /// Answers with the references to the members of a collection, in pages if the client asks for them
     /// (OData Protocol 4.01, 11.2.8).
     func references(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+        _ query: BoundQuery, _ segments: [BoundSegment], request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         var query = query
         query.projection = .some(ordinals: [], names: [])
@@ -73,8 +77,10 @@ extension StoreReader {
         expanding.budget = budget
         let paging = expanding
         let page = try await reading(reader, budget) { database in
-            let (run, options, total) = try start(wanted, segments, token, now, pageSize, budget, database, nil)
-            return try decoded(run, wanted, options, total, link, paging, database)
+            let (run, options, total) = try start(
+                wanted, segments, token: token, now: now, pageSize: pageSize, budget: budget, in: database, cache: nil)
+            return try decoded(
+                run, wanted, options: options, total: total, nextLink: link, paging: paging, in: database)
         }
         var response = ODataResponse(
             body: .references(
@@ -86,7 +92,7 @@ extension StoreReader {
 
     /// Answers with the reference to one entity; 204 if there is none.
     func reference(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader
+        _ query: BoundQuery, _ segments: [BoundSegment], request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         var query = query
         query.projection = .some(ordinals: [], names: [])
@@ -95,8 +101,10 @@ extension StoreReader {
         var paging = ExpandPaging()
         paging.budget = request.context.budget
         let id = try await reading(reader, request.context.budget) { [paging] database in
-            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first?.control.id
+            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), in: database)
+            return try Self.entities(
+                compiled, wanted, mapping: mapping, options: options, in: database, limit: 1, paging: paging
+            ).first?.control.id
         }
         guard let id else { return ODataResponse(status: 204) }
         return ODataResponse(body: .references([id], isCollection: false))
@@ -113,10 +121,10 @@ extension StoreReader {
 
     /// Compiles, checks the token and counts, in one transaction.
     private func start(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ token: PageToken?, _ now: ODataDateTimeOffset,
-        _ pageSize: Int?, _ budget: RequestBudget?, _ database: Database, _ cache: QueryCache.Entry?
+        _ query: BoundQuery, _ segments: [BoundSegment], token: PageToken?, now: ODataDateTimeOffset,
+        pageSize: Int?, budget: RequestBudget?, in database: Database, cache: QueryCache.Entry?
     ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
-        var (compiled, options) = try prepare(query, segments, now: now, database, cache)
+        var (compiled, options) = try prepare(query, segments, now: now, in: database, cache: cache)
         if options.isPassing, token != nil || pageSize != nil {
             // The next link is good for as long as the query is.
             compiled.origin = try SQLCompiler(mapping: mapping, options: options.lasting)
@@ -129,22 +137,22 @@ extension StoreReader {
                 try token.map {
                     guard let id = $0.snapshot else { throw PageToken.foreign }
                     return try snapshots.find(id, compiled, for: principal)
-                } ?? snapshots.take(compiled, database, for: principal, budget)
+                } ?? snapshots.take(compiled, in: database, for: principal, budget: budget)
         }
         let run = try PageRun(compiled, after: token, pageSize: pageSize, snapshot: snapshot, budget: budget)
-        return (run, options, query.count ? try Self.count(compiled, database) : nil)
+        return (run, options, query.count ? try Self.count(compiled, in: database) : nil)
     }
 
     private func decoded(
-        _ run: PageRun, _ query: BoundQuery, _ options: SQLCompiler.Options, _ total: Int64?,
-        _ nextLink: (PageToken) -> String, _ paging: ExpandPaging, _ database: Database
+        _ run: PageRun, _ query: BoundQuery, options: SQLCompiler.Options, total: Int64?,
+        nextLink: (PageToken) -> String, paging: ExpandPaging, in database: Database
     ) throws -> EntityPage {
         var run = run
         let renderer = EntityRenderer(model: mapping.model)
         let plan = run.compiled.plan
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
-        let outcome = try run.run(database) { row in
+        let outcome = try run.run(in: database) { row in
             let entity = try renderer.item(row, plan)
             try paging.budget?.hold(renderer.size(of: entity))
             entities.append(entity)
@@ -154,7 +162,7 @@ extension StoreReader {
             return true
         }
         try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
-            .expand(&entities, sources, run.compiled.expand, of: plan.set)
+            .expand(&entities, sources, expand: run.compiled.expand, of: plan.set)
         var page = EntityPage(entities: entities, count: total)
         if outcome == .pageIsFull { page.nextLink = run.token(now: options.now).map(nextLink) }
         return page
@@ -174,8 +182,8 @@ extension StoreReader {
 
     /// What stands before the first row.
     func head(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
-        _ renderer: JSONRowRenderer, _ total: Int64?
+        _ query: BoundQuery, _ segments: [BoundSegment], target: BoundResource.Target, request: ODataRequest,
+        renderer: JSONRowRenderer, total: Int64?
     ) -> [UInt8] {
         var text = "{"
         let format = renderer.format

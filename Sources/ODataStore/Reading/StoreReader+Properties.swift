@@ -6,7 +6,7 @@ import ODataService
 /// Single properties and raw values (OData Protocol 4.01, 11.2.4 and 11.2.5).
 extension StoreReader {
     func property(
-        _ resource: BoundResource, _ options: BoundQuery?, _ request: ODataRequest, _ reader: any DatabaseReader
+        _ resource: BoundResource, _ options: BoundQuery?, request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         let isRaw: Bool
         switch resource.target {
@@ -26,8 +26,10 @@ extension StoreReader {
         var paging = ExpandPaging()
         paging.budget = request.context.budget
         let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
-            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), database)
-            return try Self.entities(compiled, wanted, mapping, options, database, limit: 1, paging).first
+            let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), in: database)
+            return try Self.entities(
+                compiled, wanted, mapping: mapping, options: options, in: database, limit: 1, paging: paging
+            ).first
         }
         guard let entity = found else { throw ODataError.notFound(Self.name(of: segments)) }
         let (value, type) = try Self.follow(resource.steps[first...], in: entity, of: segments, mapping.model)
@@ -40,11 +42,11 @@ extension StoreReader {
             return response
         }
         if case .binary(let bytes) = value, case .rawValue(let property?) = resource.target,
-            case .constant(_, let mediaType)? = property.annotations.annotation("Org.OData.Core.V1.MediaType")?.value
+            case .constant(_, let mediaType)? = property.annotations.annotation(Vocabulary.core + "MediaType")?.value
         {
             return ODataResponse(body: .raw(ByteStream(bytes), contentType: mediaType), etag: entity.control.etag)
         }
-        return ODataResponse(body: try Self.raw(value, type, mapping.model), etag: entity.control.etag)
+        return ODataResponse(body: try Self.raw(value, type, model: mapping.model), etag: entity.control.etag)
     }
 
     /// Complex values as query options want them.
@@ -65,11 +67,11 @@ extension StoreReader {
 
     /// `$count` of a collection of values: all of them stand in one column, so they are counted as they are read.
     func memberCount(
-        _ url: BoundURL, _ property: Property, of owner: Shape, _ request: ODataRequest, _ reader: any DatabaseReader
+        _ url: BoundURL, _ property: Property, of owner: Shape, request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         var resource = url.resource
         resource.target = .property(property, of: owner)
-        let response = try await self.property(resource, nil, request, reader)
+        let response = try await self.property(resource, nil, request: request, reader: reader)
         guard case .value(.collection(let members), _) = response.body else { return response }
         guard let query = url.query, query.filter != nil || query.search != nil || !query.apply.isEmpty else {
             return ODataResponse(body: .count(Int64(members.count)))
@@ -140,7 +142,7 @@ extension StoreReader {
     }
 
     /// The bytes of a value as `$value` gives them.
-    static func raw(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws -> ResponseBody {
+    static func raw(_ value: ODataValue, _ type: TypeReference, model: EntityDataModel) throws -> ResponseBody {
         switch value {
         case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")
         case .geo(let value): return .raw(ByteStream(Array(value.geoJSON.utf8)), contentType: "application/json")

@@ -106,31 +106,33 @@ public struct StoreReader: Sendable {
         switch url.resource.target {
         case .entities:
             guard let query = url.query else { throw ODataError.notImplemented("this collection") }
-            return try await collection(query, segments, url.resource.target, request, reader, cache)
+            return try await collection(
+                query, segments, target: url.resource.target, request: request, reader: reader, cache: cache)
         case .entity(let shape, let set):
             let query = url.query ?? Self.query(shape, set)
-            return try await entity(query, segments, request, reader, cache)
+            return try await entity(query, segments, request: request, reader: reader, cache: cache)
         case .count(let shape, let set):
             if case .property(let property, _, let owner)? = segments.last {
-                return try await memberCount(url, property, of: owner, request, reader)
+                return try await memberCount(url, property, of: owner, request: request, reader: reader)
             }
             let query = url.query ?? Self.query(shape, set)
-            return try await count(query, segments, request.context.budget, reader)
+            return try await count(query, segments, budget: request.context.budget, reader: reader)
         case .references(_, let shape, let set, isCollection: true):
-            return try await references(url.query ?? Self.query(shape, set), segments, request, reader)
+            return try await references(url.query ?? Self.query(shape, set), segments, request: request, reader: reader)
         case .references(_, let shape, let set, isCollection: false):
-            return try await reference(url.query ?? Self.query(shape, set), segments, request, reader)
+            return try await reference(url.query ?? Self.query(shape, set), segments, request: request, reader: reader)
         case .property where url.query.map { $0.variable.shape == nil } == true:
             throw ODataError.notImplemented("Query options on a collection of primitive values")
-        case .property, .rawValue: return try await property(url.resource, url.query, request, reader)
+        case .property, .rawValue: return try await property(url.resource, url.query, request: request, reader: reader)
         case .crossJoin(let sets, _):
             guard let query = url.query else { throw ODataError.notImplemented("$crossjoin here") }
             // A path has one set; several are a cross join.
             let segments = sets.compactMap { set in
                 mapping.model.shape(set.type).map { BoundSegment.entitySet(set, $0) }
             }
-            return try await collection(query, segments, url.resource.target, request, reader, cache)
-        case .all: return try await allEntities(url, request, reader)
+            return try await collection(
+                query, segments, target: url.resource.target, request: request, reader: reader, cache: cache)
+        case .all: return try await allEntities(url, request, reader: reader)
         case .service, .metadata, .batch, .entityByID, .operation:
             throw ODataError.notImplemented("this resource in a store's reader")
         }
@@ -145,17 +147,17 @@ public struct StoreReader: Sendable {
 
     /// Compiles in a transaction, which tells what is hidden, or finds what was compiled before.
     func prepare(
-        _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database,
-        _ cache: QueryCache.Entry? = nil
+        _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, in database: Database,
+        cache: QueryCache.Entry? = nil
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
         var options = restricting(
             SQLCompiler.Options(now: now, hasHiddenOwners: try configuration.hasHiddenOwners(database)))
         options.loadedData = try configuration.loadedData(database)
-        if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(database) }
-        try checkParents(segments, options, database)
-        var compiled = try compile(query, segments, options, cache)
+        if query.expand.contains(where: \.query.hasSearch) { options.searchIndexes = try searchIndexes(in: database) }
+        try checkParents(segments, options, in: database)
+        var compiled = try compile(query, segments, options: options, cache: cache)
         if compiled.usesSearch {
-            options.searchIndexes = try searchIndexes(database)
+            options.searchIndexes = try searchIndexes(in: database)
             if !options.searchIndexes.isEmpty {
                 compiled = try SQLCompiler(mapping: mapping, options: options).compile(query, at: segments)
             }
@@ -166,7 +168,7 @@ public struct StoreReader: Sendable {
 
     /// Compiles, or finds what was compiled before.
     func compile(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ cache: QueryCache.Entry?
+        _ query: BoundQuery, _ segments: [BoundSegment], options: SQLCompiler.Options, cache: QueryCache.Entry?
     ) throws -> CompiledQuery {
         if let compiled = cache?.find(options, mapping.model) { return compiled }
         let compiled = try SQLCompiler(mapping: mapping, options: options).compile(
@@ -176,14 +178,14 @@ public struct StoreReader: Sendable {
     }
 
     /// The tables that have a full-text index.
-    private func searchIndexes(_ database: Database) throws -> Set<String> {
+    private func searchIndexes(in database: Database) throws -> Set<String> {
         let names = try SearchIndex.names(in: database)
         return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
     }
 
     /// Reads in one transaction, within the budget of the request.
     func reading<Value: Sendable>(
-        _ reader: any DatabaseReader, _ budget: RequestBudget?, _ body: @escaping @Sendable (Database) throws -> Value
+        _ reader: any DatabaseReader, _ budget: RequestBudget?, body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await Self.translating {
             try await budget.reading(from: reader, body)
@@ -199,7 +201,7 @@ public struct StoreReader: Sendable {
 
     /// 404 when an entity on the way to the last one is not there.
     func checkParents(
-        _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ database: Database
+        _ segments: [BoundSegment], _ options: SQLCompiler.Options, in database: Database
     ) throws {
         guard
             let last = segments.lastIndex(where: {
@@ -240,13 +242,15 @@ public struct StoreReader: Sendable {
     // MARK: Entities and counts
 
     private func entity(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ request: ODataRequest, _ reader: any DatabaseReader,
-        _ cache: QueryCache.Entry?
+        _ query: BoundQuery, _ segments: [BoundSegment], request: ODataRequest, reader: any DatabaseReader,
+        cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         let paging = expandPaging(request)
         let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
-            let (compiled, options) = try prepare(query, segments, now: configuration.now(), database, cache)
-            return try Self.entities(compiled, query, mapping, options, database, limit: 1, paging).first
+            let (compiled, options) = try prepare(query, segments, now: configuration.now(), in: database, cache: cache)
+            return try Self.entities(
+                compiled, query, mapping: mapping, options: options, in: database, limit: 1, paging: paging
+            ).first
         }
         guard let entity = found else {
             // A single-valued navigation property that leads nowhere is no error (OData Protocol 4.01, 11.2.7).
@@ -262,14 +266,14 @@ public struct StoreReader: Sendable {
 
     /// The first rows as entities, expanded.
     static func entities(
-        _ compiled: CompiledQuery, _ query: BoundQuery, _ mapping: StorageMapping, _ options: SQLCompiler.Options,
-        _ database: Database, limit: Int, _ paging: ExpandPaging = ExpandPaging()
+        _ compiled: CompiledQuery, _ query: BoundQuery, mapping: StorageMapping, options: SQLCompiler.Options,
+        in database: Database, limit: Int, paging: ExpandPaging = ExpandPaging()
     ) throws -> [Entity] {
         var run = try PageRun(compiled, after: nil, pageSize: nil, budget: paging.budget)
         let renderer = EntityRenderer(model: mapping.model)
         var entities: [Entity] = []
         var sources: [[[DatabaseValue]]] = []
-        _ = try run.run(database) { row in
+        _ = try run.run(in: database) { row in
             let entity = try renderer.item(row, compiled.plan)
             try paging.budget?.hold(renderer.size(of: entity))
             entities.append(entity)
@@ -277,23 +281,23 @@ public struct StoreReader: Sendable {
             return entities.count < limit
         }
         try ExpandRunner(renderer: renderer, mapping: mapping, options: options, database: database, paging: paging)
-            .expand(&entities, sources, compiled.expand, of: compiled.plan.set)
+            .expand(&entities, sources, expand: compiled.expand, of: compiled.plan.set)
         return entities
     }
 
     private func count(
-        _ query: BoundQuery, _ segments: [BoundSegment], _ budget: RequestBudget?, _ reader: any DatabaseReader
+        _ query: BoundQuery, _ segments: [BoundSegment], budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         try await reading(reader, budget) { database in
             var query = query
             query.orderBy = []
             query.expand = []
-            let (compiled, _) = try prepare(query, segments, now: configuration.now(), database)
-            return ODataResponse(body: .count(try Self.count(compiled, database)))
+            let (compiled, _) = try prepare(query, segments, now: configuration.now(), in: database)
+            return ODataResponse(body: .count(try Self.count(compiled, in: database)))
         }
     }
 
-    static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
+    static func count(_ compiled: CompiledQuery, in database: Database) throws -> Int64 {
         let fragment = compiled.countStatement
         return try Int64.fetchOne(
             StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))

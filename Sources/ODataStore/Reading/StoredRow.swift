@@ -93,7 +93,7 @@ struct StoredRow {
     /// The value of a slot.
     ///
     /// - Throws: ``StoredValueError`` with table, column and row.
-    func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, _ model: EntityDataModel) throws -> ODataValue {
+    func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, model: EntityDataModel) throws -> ODataValue {
         // What most columns hold, without a value of GRDB's between.
         switch (kind(slot.index), slot.storage.codec) {
         case (SQLITE_NULL, _): return .null
@@ -126,7 +126,7 @@ struct StoredRow {
     func key(_ plan: ResultPlan, _ model: EntityDataModel) throws -> EntityKey? {
         if plan.key.isEmpty || !isEntity(plan) { return nil }
         return EntityKey(
-            try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
+            try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model: model)) })
     }
 
     /// The canonical id of the row (OData URL Conventions 4.01, 4.3.3 and 4.3.4); `nil` for what is no entity.
@@ -138,22 +138,25 @@ struct StoredRow {
         case .numbered(let start, let column):
             // For each entity that is read: an interpolation would ask for more room than most ids need.
             return start + String(integer(column)) + ")"
-        case .keyed: return try id(set, plan.shape, plan.key, plan, model)
+        case .keyed: return try id(set, plan.shape, key: plan.key, plan: plan, model: model)
         case .contained(let containers, let property, let hasKey):
             var place = ""
             for container in containers {
-                place = try id(place + container.segment, container.shape, container.key, plan, model) + "/"
+                place =
+                    try id(place + container.segment, container.shape, key: container.key, plan: plan, model: model)
+                    + "/"
             }
-            return try id(place + property, plan.shape, hasKey ? plan.key : [], plan, model)
+            return try id(place + property, plan.shape, key: hasKey ? plan.key : [], plan: plan, model: model)
         }
     }
 
     /// The id of a row of another set whose key is among the columns.
     func id(
-        _ set: String, _ shape: Shape, _ key: [(name: String, slot: ResultPlan.Slot)], _ plan: ResultPlan,
-        _ model: EntityDataModel
+        _ set: String, _ shape: Shape, key: [(name: String, slot: ResultPlan.Slot)], plan: ResultPlan,
+        model: EntityDataModel
     ) throws -> String {
-        let key = EntityKey(try key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model)) })
+        let key = EntityKey(
+            try key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model: model)) })
         return EntityID.canonical(set: set, key: key, shape: shape, model: model)
     }
 }

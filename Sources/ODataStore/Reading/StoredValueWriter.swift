@@ -11,7 +11,7 @@ struct StoredValueWriter {
     ///
     /// - Throws: ``StoredValueError`` with table, column and row when the content is not what the codec says.
     func write(
-        _ slot: ResultPlan.Slot, _ row: StoredRow, _ plan: ResultPlan, to writer: inout JSONWriter
+        _ slot: ResultPlan.Slot, _ row: StoredRow, plan: ResultPlan, to writer: inout JSONWriter
     ) throws {
         let index = slot.index
         switch (slot.storage.codec, row.kind(index)) {
@@ -46,7 +46,7 @@ struct StoredValueWriter {
         default: break
         }
         if slot.storage.codec == .string, row.kind(index) == SQLITE_TEXT { return }
-        let value = try row.decode(slot, plan, model)
+        let value = try row.decode(slot, plan, model: model)
         writer.value(value, type: slot.storage.type, model: model, isIEEE754Compatible: isIEEE754Compatible)
     }
 

@@ -21,18 +21,18 @@ extension ExpressionCompiler {
                 texts += table.searchColumns.map { scope.column($0, isNullable: true).sql }
             }
         }
-        return try self.search(search, texts, index)
+        return try self.search(search, texts, index: index)
     }
 
     private func search(
-        _ search: SearchExpression, _ texts: [SQLFragment], _ index: (table: TableStorage, rowID: SQLFragment)?
+        _ search: SearchExpression, _ texts: [SQLFragment], index: (table: TableStorage, rowID: SQLFragment)?
     ) throws -> SQLFragment {
         switch search {
         case .and(let left, let right):
-            return "(\(try self.search(left, texts, index)) AND \(try self.search(right, texts, index)))"
+            return "(\(try self.search(left, texts, index: index)) AND \(try self.search(right, texts, index: index)))"
         case .or(let left, let right):
-            return "(\(try self.search(left, texts, index)) OR \(try self.search(right, texts, index)))"
-        case .not(let inner): return "NOT \(try self.search(inner, texts, index))"
+            return "(\(try self.search(left, texts, index: index)) OR \(try self.search(right, texts, index: index)))"
+        case .not(let inner): return "NOT \(try self.search(inner, texts, index: index))"
         case .word(let text), .phrase(let text):
             let words = TextSearch.words(of: text)
             if words.isEmpty { return "0" }

@@ -13,22 +13,22 @@ enum SearchIndex {
     /// Makes the index of a table and fills it.
     static func create(_ table: TableStorage, rowID: String, in database: Database) throws {
         let columns = table.searchColumns.map(\.name)
-        let index = quoted(name(of: table))
+        let index = name(of: table).sqlIdentifier
         let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
         try database.execute(
             sql: "CREATE VIRTUAL TABLE \(index) USING fts5(\(names), content='', \(tokenizer))")
         func words(_ row: String) -> String {
-            columns.map { "outpost_words(\(row)\(quoted($0)))" }.joined(separator: ", ")
+            columns.map { "outpost_words(\(row)\($0.sqlIdentifier))" }.joined(separator: ", ")
         }
-        let source = quoted(table.table)
-        let insert = "INSERT INTO \(index)(rowid, \(names)) VALUES (new.\(quoted(rowID)), \(words("new.")))"
+        let source = table.table.sqlIdentifier
+        let insert = "INSERT INTO \(index)(rowid, \(names)) VALUES (new.\(rowID.sqlIdentifier), \(words("new.")))"
         let delete = """
-            INSERT INTO \(index)(\(index), rowid, \(names)) VALUES ('delete', old.\(quoted(rowID)), \(words("old.")))
+            INSERT INTO \(index)(\(index), rowid, \(names)) VALUES ('delete', old.\(rowID.sqlIdentifier), \(words("old.")))
             """
-        let changed = ([rowID] + columns).map(quoted).joined(separator: ", ")
+        let changed = ([rowID] + columns).map(\.sqlIdentifier).joined(separator: ", ")
         try database.execute(
             sql: """
-                INSERT INTO \(index)(rowid, \(names)) SELECT \(quoted(rowID)), \(words("")) FROM \(source);
+                INSERT INTO \(index)(rowid, \(names)) SELECT \(rowID.sqlIdentifier), \(words("")) FROM \(source);
                 CREATE TRIGGER \(trigger(table, "insert")) AFTER INSERT ON \(source) BEGIN \(insert); END;
                 CREATE TRIGGER \(trigger(table, "delete")) AFTER DELETE ON \(source) BEGIN \(delete); END;
                 CREATE TRIGGER \(trigger(table, "update")) AFTER UPDATE OF \(changed) ON \(source) \
@@ -41,7 +41,7 @@ enum SearchIndex {
         for event in ["insert", "delete", "update"] {
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger(table, event))")
         }
-        try database.execute(sql: "DROP TABLE IF EXISTS \(quoted(name(of: table)))")
+        try database.execute(sql: "DROP TABLE IF EXISTS \(name(of: table).sqlIdentifier)")
     }
 
     /// Whether a table has an index.
@@ -63,6 +63,6 @@ enum SearchIndex {
     }
 
     private static func trigger(_ table: TableStorage, _ event: String) -> String {
-        quoted("\(name(of: table))$\(event)")
+        "\(name(of: table))$\(event)".sqlIdentifier
     }
 }

@@ -144,7 +144,7 @@ enum ETagRule: Hashable, Sendable {
     /// A number of the service's own, never given twice.
     case sequence
 
-    private static let term = "Org.OData.Core.V1.OptimisticConcurrency"
+    private static let term = Vocabulary.optimisticConcurrency
 
     /// The properties that determine an ETag.
     var properties: [String] {

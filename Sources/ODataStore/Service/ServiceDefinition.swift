@@ -8,7 +8,7 @@ import ODataService
 /// definition.values += [.created("CreatedAt"), .modified("UpdatedAt")]
 /// definition.unique("Categories", "Name")
 /// let product = OperationBinding.entity(QualifiedName("Shop", "Product"))
-/// try definition.function("GetTotalPrice", on: product, [.init("taxRate", .primitive(.double))],
+/// try definition.function("GetTotalPrice", on: product, parameters: [.init("taxRate", .primitive(.double))],
 ///     returns: .primitive(.double)) { call in
 ///     let price: Double = try call.boundEntity().read("Price")
 ///     return .value(.double(price * (1 + (try call.argument("taxRate") as Double))))
@@ -88,7 +88,7 @@ public struct ServiceDefinition: Sendable {
     /// is given.
     ///
     /// It is not asked where an entity is only related to another one, or no longer, by a relation that no property of
-    /// the entity stands for: ``after(_:_:_:)`` is told of such an update, and what that throws refuses it as well.
+    /// the entity stands for: ``after(_:_:body:)`` is told of such an update, and what that throws refuses it as well.
     ///
     /// - Parameters:
     ///   - kind: what is done.
@@ -97,7 +97,7 @@ public struct ServiceDefinition: Sendable {
     ///     throws, refuses the change.
     public mutating func before(
         _ kind: RowChange.Kind, _ set: String? = nil,
-        _ body: @escaping @Sendable (inout Entity, ChangeContext) throws -> Void
+        body: @escaping @Sendable (inout Entity, ChangeContext) throws -> Void
     ) {
         interceptors.append(ChangeInterceptor(kind: kind, set: set, isBefore: true, body: body))
     }
@@ -105,7 +105,7 @@ public struct ServiceDefinition: Sendable {
     /// Is told of changes of a set's rows after they were made, still in their transaction: what it throws takes the
     /// change back and refuses it.
     public mutating func after(
-        _ kind: RowChange.Kind, _ set: String? = nil, _ body: @escaping @Sendable (Entity, ChangeContext) throws -> Void
+        _ kind: RowChange.Kind, _ set: String? = nil, body: @escaping @Sendable (Entity, ChangeContext) throws -> Void
     ) {
         interceptors.append(
             ChangeInterceptor(kind: kind, set: set, isBefore: false) { entity, context in try body(entity, context) })
@@ -131,12 +131,13 @@ public struct ServiceDefinition: Sendable {
     ///   - handler: gives the result.
     /// - Throws: ``ModelError`` when the model cannot take it.
     public mutating func function(
-        _ name: String, on binding: OperationBinding? = nil, _ parameters: [OperationParameter] = [],
+        _ name: String, on binding: OperationBinding? = nil, parameters: [OperationParameter] = [],
         returns type: TypeReference, in set: String? = nil, isComposable: Bool = true,
-        _ handler: @escaping OperationHandler
+        handler: @escaping OperationHandler
     ) throws(ModelError) {
         try register(
-            .function, name, binding, parameters, type, set: set, isComposable: isComposable, handler: handler)
+            .function, name, binding: binding, parameters: parameters, type: type, set: set, isComposable: isComposable,
+            handler: handler)
     }
 
     /// Registers an action and adds it, and its import when it is unbound, to the model
@@ -151,15 +152,17 @@ public struct ServiceDefinition: Sendable {
     ///   - handler: acts; all that it does is undone when it throws.
     /// - Throws: ``ModelError`` when the model cannot take it.
     public mutating func action(
-        _ name: String, on binding: OperationBinding? = nil, _ parameters: [OperationParameter] = [],
-        returns type: TypeReference? = nil, in set: String? = nil, _ handler: @escaping OperationHandler
+        _ name: String, on binding: OperationBinding? = nil, parameters: [OperationParameter] = [],
+        returns type: TypeReference? = nil, in set: String? = nil, handler: @escaping OperationHandler
     ) throws(ModelError) {
-        try register(.action, name, binding, parameters, type, set: set, isComposable: false, handler: handler)
+        try register(
+            .action, name, binding: binding, parameters: parameters, type: type, set: set, isComposable: false,
+            handler: handler)
     }
 
     private mutating func register(
-        _ kind: Operation.Kind, _ name: String, _ binding: OperationBinding?, _ parameters: [OperationParameter],
-        _ type: TypeReference?, set: String?, isComposable: Bool, handler: @escaping OperationHandler
+        _ kind: Operation.Kind, _ name: String, binding: OperationBinding?, parameters: [OperationParameter],
+        type: TypeReference?, set: String?, isComposable: Bool, handler: @escaping OperationHandler
     ) throws(ModelError) {
         var schemas = model.schemas
         let index = schemas.firstIndex { $0.container != nil } ?? 0
@@ -170,7 +173,7 @@ public struct ServiceDefinition: Sendable {
         }
         let operation = Operation(
             name: QualifiedName(schemas[index].namespace, name), kind: kind, isBound: binding != nil,
-            isComposable: isComposable, entitySetPath: Self.setPath(binding, type, model), parameters: declared,
+            isComposable: isComposable, entitySetPath: Self.setPath(binding, type, model: model), parameters: declared,
             returnType: type, isReturnNullable: type?.isCollection != true)
         let signature = OperationSignature(operation)
         guard operations[signature] == nil else { throw .duplicateName(operation.name.description) }
@@ -192,7 +195,7 @@ public struct ServiceDefinition: Sendable {
 
     /// What is bound to entities and gives entities of the same kind, gives those of the same set.
     private static func setPath(
-        _ binding: OperationBinding?, _ type: TypeReference?, _ model: EntityDataModel
+        _ binding: OperationBinding?, _ type: TypeReference?, model: EntityDataModel
     ) -> String? {
         guard let binding, case .entity(let bound?) = binding.type.element, case .entity(let given?) = type?.element,
             model.isType(given, bound) || model.isType(bound, given)
@@ -231,7 +234,7 @@ public struct OperationParameter: Hashable, Sendable {
     ///   - isOptional: whether it may be left out (`Core.OptionalParameter`).
     public init(_ name: String, _ type: TypeReference, isNullable: Bool = false, isOptional: Bool = false) {
         let optional = Annotation(
-            term: "Org.OData.Core.V1.OptionalParameter", value: .record(type: nil, properties: []))
+            term: Vocabulary.optionalParameter, value: .record(type: nil, properties: []))
         parameter = .init(name: name, type: type, isNullable: isNullable, annotations: isOptional ? [optional] : [])
     }
 }

@@ -16,7 +16,7 @@ struct ServiceHook: WriteHook {
     func prepareInsert(
         _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
-        try check(.create, table.set, request, changing: entity)
+        try check(.create, table.set, request: request, changing: entity)
         let context = ValueRule.Context(
             entity: entity, before: nil, request: request, now: core.options.now(), stream: nil)
         try giveValues(to: &entity, context) { $0 == .insert || $0 == .change }
@@ -26,15 +26,16 @@ struct ServiceHook: WriteHook {
             entity.values[ordinal] = .integer(1)
         }
         try giveKey(to: &entity, table, in: database)
-        try intercept(.insert, isBefore: true, &entity, nil, table, request, database)
+        try intercept(
+            .insert, isBefore: true, entity: &entity, before: nil, table: table, request: request, in: database)
     }
 
     func prepareUpdate(
         _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
-        try checkVisible(before, table, request, database, hidden: .notFound(before.id))
-        try check(.update, table.set, request, changing: patch)
+        try checkVisible(before, table, request: request, in: database, hidden: .notFound(before.id))
+        try check(.update, table.set, request: request, changing: patch)
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
         try giveValues(to: &patch, context) { $0 == .change }
@@ -42,48 +43,53 @@ struct ServiceHook: WriteHook {
         if case .counter(let property)? = core.etags[table.set], let ordinal = patch.shape.ordinal(of: property) {
             patch.values[ordinal] = Self.next(before.entity[property])
         }
-        try intercept(.update, isBefore: true, &patch, before.entity, table, request, database)
+        try intercept(
+            .update, isBefore: true, entity: &patch, before: before.entity, table: table, request: request, in: database
+        )
     }
 
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
-        try checkVisible(row, table, request, database, hidden: .notFound(row.id))
-        try check(.delete, table.set, request, changing: nil)
+        try checkVisible(row, table, request: request, in: database, hidden: .notFound(row.id))
+        try check(.delete, table.set, request: request, changing: nil)
         var entity = row.entity
-        try intercept(.delete, isBefore: true, &entity, row.entity, table, request, database)
+        try intercept(
+            .delete, isBefore: true, entity: &entity, before: row.entity, table: table, request: request, in: database)
     }
 
     func prepareReference(
-        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database
     ) throws {
         guard let table = core.mapping.tables[row.set] else { return }
         try checkVisible(
-            row, table, request, database, hidden: .missingReference(row.id, by: navigation))
+            row, table, request: request, in: database, hidden: .missingReference(row.id, by: navigation))
     }
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         if change.kind != .delete, let rowID = change.rowID, let after = change.after {
-            try version(rowID, after, change, in: database)
+            try version(rowID, after, change: change, in: database)
             if let id = after.control.id {
                 try checkVisible(
                     RowWriter.WrittenRow(
                         entity: after, rowID: rowID, etag: nil, id: id, isNew: false, set: change.table.set),
-                    change.table, change.request, database,
+                    change.table, request: change.request, in: database,
                     hidden: ODataError(
                         status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
                         target: id))
             }
         }
         guard var entity = change.after ?? change.before else { return }
-        try intercept(change.kind, isBefore: false, &entity, change.before, change.table, change.request, database)
+        try intercept(
+            change.kind, isBefore: false, entity: &entity, before: change.before, table: change.table,
+            request: change.request, in: database)
     }
 
     func didLink(_ change: LinkChange, in database: Database) throws {
         guard !isTrusted, core.definition.authorization != nil else { return }
         let (source, target) = (change.source, change.target)
         // Who makes an entity says what it is related to.
-        if !source.isNew { try check(.update, source.set, change.request, changing: nil) }
+        if !source.isNew { try check(.update, source.set, request: change.request, changing: nil) }
         guard let table = core.mapping.tables[target.set] else { return }
         // One that the caller does not see is not there; relations to such stay where all are replaced.
         let hidden =
@@ -95,7 +101,7 @@ struct ServiceHook: WriteHook {
             case (false, .delete): ODataError.notFound(target.id)
             case (false, _): Access.refusal(change.request.context.principal, source.set)
             }
-        try checkVisible(target, table, change.request, database, hidden: hidden)
+        try checkVisible(target, table, request: change.request, in: database, hidden: hidden)
     }
 
     // MARK: Values
@@ -148,7 +154,7 @@ struct ServiceHook: WriteHook {
                 let greatest = try Int64.fetchOne(
                     database,
                     sql: """
-                        SELECT max(coalesce((SELECT max(\(quoted(column.name))) FROM \(quoted(table.table))), 0), \
+                        SELECT max(coalesce((SELECT max(\(column.name.sqlIdentifier)) FROM \(table.table.sqlIdentifier)), 0), \
                         coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0))
                         """, arguments: [table.table])
                 let next = (greatest ?? 0).addingReportingOverflow(1)
@@ -162,7 +168,7 @@ struct ServiceHook: WriteHook {
     // MARK: Versions
 
     /// Gives a row its ETag; a change of links or streams alone counts as a change of the row.
-    private func version(_ rowID: Int64, _ after: Entity, _ change: RowChange, in database: Database) throws {
+    private func version(_ rowID: Int64, _ after: Entity, change: RowChange, in database: Database) throws {
         let (before, table) = (change.before, change.table)
         var text: String
         switch core.etags[table.set] ?? .none {
@@ -173,7 +179,7 @@ struct ServiceHook: WriteHook {
                 value = Self.next(value)
                 try database.cachedStatement(
                     sql:
-                        "UPDATE \(quoted(table.table)) SET \(quoted(column.name)) = ? WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?"
+                        "UPDATE \(table.table.sqlIdentifier) SET \(column.name.sqlIdentifier) = ? WHERE \(OfflineLayout.rowIDColumn.sqlIdentifier) = ?"
                 ).execute(arguments: [value.flatMap { try? column.codec.encode($0) } ?? .null, rowID])
             }
             text = value?.lexicalText ?? "0"
@@ -195,8 +201,8 @@ struct ServiceHook: WriteHook {
         text = "W/\"\(text)\""
         try database.cachedStatement(
             sql: """
-                UPDATE \(quoted(table.table)) SET \(quoted(OfflineLayout.etagColumn)) = ? \
-                WHERE \(quoted(OfflineLayout.rowIDColumn)) = ?
+                UPDATE \(table.table.sqlIdentifier) SET \(OfflineLayout.etagColumn.sqlIdentifier) = ? \
+                WHERE \(OfflineLayout.rowIDColumn.sqlIdentifier) = ?
                 """
         ).execute(arguments: [text, rowID])
     }
@@ -213,8 +219,8 @@ struct ServiceHook: WriteHook {
     // MARK: Interceptors
 
     private func intercept(
-        _ kind: RowChange.Kind, isBefore: Bool, _ entity: inout Entity, _ before: Entity?, _ table: TableStorage,
-        _ request: ODataRequest, _ database: Database
+        _ kind: RowChange.Kind, isBefore: Bool, entity: inout Entity, before: Entity?, table: TableStorage,
+        request: ODataRequest, in database: Database
     ) throws {
         guard !isSeeding else { return }
         for interceptor in core.definition.interceptors
@@ -230,7 +236,7 @@ struct ServiceHook: WriteHook {
 
     // MARK: Authorisation
 
-    private func check(_ kind: Access.Kind, _ set: String, _ request: ODataRequest, changing entity: Entity?) throws {
+    private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: Entity?) throws {
         guard !isTrusted, core.definition.authorization != nil else { return }
         let access = try core.access(request.context.principal, set)
         guard access.allows(kind) else { throw Access.refusal(request.context.principal, set) }
@@ -246,7 +252,7 @@ struct ServiceHook: WriteHook {
     }
 
     private func checkVisible(
-        _ row: RowWriter.WrittenRow, _ table: TableStorage, _ request: ODataRequest, _ database: Database,
+        _ row: RowWriter.WrittenRow, _ table: TableStorage, request: ODataRequest, in database: Database,
         hidden: ODataError
     ) throws {
         guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.context.principal, table.set)

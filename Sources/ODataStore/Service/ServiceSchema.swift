@@ -61,18 +61,14 @@ struct ServiceSchema {
                 sql: """
                     INSERT INTO \(Self.metaTable) VALUES ('layout', ?), ('etag', 0), ('instance', ?), ('horizon', 0);
                     """, arguments: [hash.text, String(UInt64.random(in: .min ... .max), radix: 36)])
-            try database.execute(
-                sql: """
-                    PRAGMA application_id = \(OfflineLayout.applicationID);
-                    PRAGMA user_version = \(OfflineLayout.version)
-                    """)
+            try database.mark(applicationID: OfflineLayout.applicationID, version: OfflineLayout.version)
             return true
         }
     }
 
     // MARK: Unique properties
 
-    private static let alternateKeys = "Org.OData.Core.V1.AlternateKeys"
+    private static let alternateKeys = Vocabulary.core + "AlternateKeys"
 
     private static func uniqueIndexes(_ definition: ServiceDefinition, _ mapping: StorageMapping) -> [String] {
         var wanted = definition.uniquePaths
@@ -101,8 +97,8 @@ struct ServiceSchema {
             guard columns.count == unique.paths.count else { return nil }
             let parent = unique.set.contains("/") ? [OfflineLayout.parentColumn] : []
             return """
-                CREATE UNIQUE INDEX \(quoted("unique$\(table.table)$\(number)")) ON \(quoted(table.table)) \
-                (\((parent + columns).map(quoted).joined(separator: ", ")))
+                CREATE UNIQUE INDEX \("unique$\(table.table)$\(number)".sqlIdentifier) ON \(table.table.sqlIdentifier) \
+                (\((parent + columns).map(\.sqlIdentifier).joined(separator: ", ")))
                 """
         }
     }

@@ -39,8 +39,9 @@ public struct ServiceTransaction {
         let query = bound.query ?? StoreReader.query(shape, set)
         let reader = core.reader
         let (compiled, options) = try reader.prepare(
-            query, bound.resource.steps, now: core.options.now(), database)
-        return try StoreReader.entities(compiled, query, core.mapping, options, database, limit: limit)
+            query, bound.resource.steps, now: core.options.now(), in: database)
+        return try StoreReader.entities(
+            compiled, query, mapping: core.mapping, options: options, in: database, limit: limit)
     }
 
     /// The number of entities that a collection's URL addresses, whatever `$top` and `$skip` say.
@@ -53,8 +54,8 @@ public struct ServiceTransaction {
         query.orderBy = []
         query.expand = []
         let (compiled, _) = try core.reader.prepare(
-            query, bound.resource.steps, now: core.options.now(), database)
-        return Int(try StoreReader.count(compiled, database))
+            query, bound.resource.steps, now: core.options.now(), in: database)
+        return Int(try StoreReader.count(compiled, in: database))
     }
 
     /// Makes an entity of a set's declared type with nothing in it.

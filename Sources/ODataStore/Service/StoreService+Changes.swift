@@ -19,14 +19,18 @@ extension StoreService {
                 uploaded.stream == nil ? try await provider.prepared(request, bound) : uploaded.request
             let outcome = try await transact([request]) { _ in
                 [bound]
-            } _: { [self] database in
+            } body: { [self] database in
                 try request.context.budget.running(on: database) {
-                    [try perform(Uploaded(request: prepared, stream: uploaded.stream), bound, provider, in: database)]
+                    [
+                        try perform(
+                            Uploaded(request: prepared, stream: uploaded.stream), bound, provider: provider,
+                            in: database)
+                    ]
                 }
             }
             if let stream = uploaded.stream, outcome.isRepeat { try await streams.discard(stream.id) }
             guard let performed = outcome.performed.first else { throw ODataError.notImplemented("This request") }
-            var response = await completed(performed, request, bound, provider)
+            var response = await completed(performed, request, bound: bound, provider: provider)
             if request.repeatability != nil { response.repeatabilityResult = .accepted }
             return response
         } catch {
@@ -45,7 +49,7 @@ extension StoreService {
 
     /// Performs one request inside a transaction.
     private func perform(
-        _ uploaded: Uploaded, _ bound: BoundURL, _ provider: StoreProvider, in database: Database
+        _ uploaded: Uploaded, _ bound: BoundURL, provider: StoreProvider, in database: Database
     ) throws -> Performed {
         if bound.resource.operation == nil {
             try checkParents(of: bound.resource.steps, provider.reader, in: database)
@@ -54,7 +58,9 @@ extension StoreService {
             let (result, answer) = try callAction(bound, uploaded.request, in: database)
             return .result(result, answer)
         }
-        if let response = try changeStream(uploaded, bound, provider, in: database) { return .response(response) }
+        if let response = try changeStream(uploaded, bound, provider: provider, in: database) {
+            return .response(response)
+        }
         return .response(try provider.perform(uploaded.request, bound, in: database))
     }
 
@@ -65,7 +71,7 @@ extension StoreService {
     func checkParents(of steps: [BoundSegment], _ reader: StoreReader, in database: Database) throws {
         guard core.definition.authorization != nil else { return }
         let compiler = SQLCompiler.Options(now: options.now())
-        try reader.checkParents(steps, reader.restricting(compiler), database)
+        try reader.checkParents(steps, reader.restricting(compiler), in: database)
     }
 
     /// Refuses what the caller may not even address, or ask of the members that it changes.
@@ -80,7 +86,7 @@ extension StoreService {
     /// The answer as the request wants it: entities read again where it selects or expands, streams described,
     /// hidden properties left out.
     private func completed(
-        _ performed: Performed, _ request: ODataRequest, _ bound: BoundURL, _ provider: StoreProvider
+        _ performed: Performed, _ request: ODataRequest, bound: BoundURL, provider: StoreProvider
     ) async -> ODataResponse {
         switch performed {
         case .result(let result, _):
@@ -96,11 +102,11 @@ extension StoreService {
             // The next link of a page would call the action again.
             read.preferences.maxPageSize = nil
             // It acted, whatever the caller may see, or the store can read, of the result.
-            return (try? await answer(result, operation, at: position, of: bound, read, provider))
+            return (try? await answer(result, operation, at: position, of: bound, request: read, provider: provider))
                 ?? ODataResponse(status: 204)
         case .response(let response, _):
             // It was made, whatever can be read of it by now.
-            if let again = try? await readAgain(response, request, provider) { return again }
+            if let again = try? await readAgain(response, request, provider: provider) { return again }
             return await shown(response, request)
         }
     }
@@ -108,7 +114,7 @@ extension StoreService {
     /// The answer read again where the request says by `$select` and `$expand` what it wants of it; `nil` where it does
     /// not.
     private func readAgain(
-        _ response: ODataResponse, _ request: ODataRequest, _ provider: StoreProvider
+        _ response: ODataResponse, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
         let options = request.url.options
         guard case .entity(let entity) = response.body, let id = entity.control.id,
@@ -119,7 +125,7 @@ extension StoreService {
         let reading = ODataRequest(.read, url, format: request.format).sharing(request.context.budget)
         let restriction = AccessRestriction(core: core, principal: request.context.principal)
         var response = response
-        response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider).body
+        response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider: provider).body
         return response
     }
 
@@ -169,18 +175,18 @@ extension StoreService {
     ///   - body: acts.
     private func transact(
         _ requests: [ODataRequest], _ bound: @escaping @Sendable ([ODataResponse]) throws -> [BoundURL?],
-        _ body: @escaping @Sendable (Database) throws -> [Performed]
+        body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
         let budget = requests.first?.context.budget
         return try await gate.change {
             try Task.checkCancellation()
-            return try await budget.shielding { try await self.transactNow(requests, bound, body) }
+            return try await budget.shielding { try await self.transactNow(requests, bound, body: body) }
         }
     }
 
     private func transactNow(
         _ requests: [ODataRequest], _ bound: @Sendable ([ODataResponse]) throws -> [BoundURL?],
-        _ body: @escaping @Sendable (Database) throws -> [Performed]
+        body: @escaping @Sendable (Database) throws -> [Performed]
     ) async throws -> Outcome {
         if changeCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.changesBetweenCleanups == 0 {
             try await forgetOldChanges()
@@ -250,11 +256,12 @@ extension StoreService {
             }
             let reader = core.reader(for: request.context.principal)
             let (compiled, options) = try reader.prepare(
-                query, bound.resource.steps, now: options.now(), database)
+                query, bound.resource.steps, now: options.now(), in: database)
             var paging = ExpandPaging()
             paging.budget = request.context.budget
             var entities = try StoreReader.entities(
-                compiled, query, core.mapping, options, database, limit: place.isCollection ? .max : 1, paging)
+                compiled, query, mapping: core.mapping, options: options, in: database,
+                limit: place.isCollection ? .max : 1, paging: paging)
             if let order {
                 let positions = Dictionary(
                     order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -286,7 +293,7 @@ extension StoreService {
         var performed: [Performed] = []
         for (position, response) in responses.enumerated() {
             let url = urls.dropFirst(position).first ?? nil
-            if let result = try await repeated(answers[position], url, requests[position]) {
+            if let result = try await repeated(answers[position], url, request: requests[position]) {
                 performed.append(.result(result, answers[position]))
             } else {
                 performed.append(.response(response))
@@ -297,14 +304,14 @@ extension StoreService {
 
     /// What an action gave the first time; `nil` for any other request.
     private func repeated(
-        _ answer: RememberedRequests.Answer, _ bound: BoundURL?, _ request: ODataRequest
+        _ answer: RememberedRequests.Answer, _ bound: BoundURL?, request: ODataRequest
     ) async throws -> ComposedResult? {
         guard let result = answer.result, let operation = bound?.resource.operation?.operation else { return nil }
         return try await StoreReader.translating { [core] in
             try await database.read { database in
                 let transaction = ServiceTransaction(core: core, database: database, request: request)
                 return try ComposedResult(
-                    result.result(of: operation, in: transaction), operation, transaction)
+                    result.result(of: operation, in: transaction), operation, transaction: transaction)
             }
         }
     }
@@ -347,7 +354,7 @@ extension StoreService {
                 return responses[bound.count - 1]
             }
             return bound
-        } _: { [self, prepared] database in
+        } body: { [self, prepared] database in
             var remembered: [RememberedRequests.Answer?] = []
             let budget = prepared.first?.context.budget
             let responses = try budget.running(on: database) {
@@ -356,7 +363,7 @@ extension StoreService {
                     let bound = try provider.bind(request)
                     try checkBound(bound, request)
                     try refuseVirtual(bound, request)
-                    switch try perform(Uploaded(request: request), bound, provider, in: database) {
+                    switch try perform(Uploaded(request: request), bound, provider: provider, in: database) {
                     case .response(let response, let answer):
                         remembered.append(answer)
                         return response
@@ -384,7 +391,7 @@ extension StoreService {
             }
             var response: ODataResponse
             // It was made, whatever can be read of it by now.
-            if let again = try? await readAgain(made, request, provider) {
+            if let again = try? await readAgain(made, request, provider: provider) {
                 response = again
             } else {
                 response = await shown(made, request)

@@ -14,20 +14,21 @@ extension StoreService {
             if case .all = bound.resource.target, !core.definition.virtualSets.isEmpty {
                 throw ODataError.notImplemented("$all of a service with virtual entity sets")
             }
-            if bound.resource.operation != nil { return try await callFunction(allowed, request, provider) }
+            if bound.resource.operation != nil { return try await callFunction(allowed, request, provider: provider) }
             if let response = try await readVirtual(allowed, request) { return response }
-            if let response = try await readStream(allowed, request, provider) { return response }
+            if let response = try await readStream(allowed, request, provider: provider) { return response }
             // The rights of a caller decide what is compiled: only statements that all may use are kept.
-            return try await read(allowed, request, provider, core.definition.authorization == nil ? entry : nil)
+            return try await read(
+                allowed, request, provider: provider, entry: core.definition.authorization == nil ? entry : nil)
         }
     }
 
     /// Reads rows, with what belongs to their streams.
     func read(
-        _ bound: BoundURL, _ request: ODataRequest, _ provider: StoreProvider, _ entry: QueryCache.Entry? = nil
+        _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider, entry: QueryCache.Entry? = nil
     ) async throws -> ODataResponse {
         if request.isolation == .snapshot, case .entities = bound.resource.target {
-            return try await snapshots.start(bound, request, provider.reader, in: database)
+            return try await snapshots.start(bound, request, reader: provider.reader, in: database)
         }
         var (plain, bound) = (request, bound)
         var selection = StreamSelection()

@@ -104,10 +104,14 @@ public struct SeedRows: Sendable {
                     } else if let set = model.entitySet(name) {
                         try scanner.beginArray()
                         while try scanner.nextElement() {
-                            rows.append(try Self.row(&scanner, set.name, set.type, references, reader))
+                            rows.append(
+                                try Self.row(&scanner, set.name, type: set.type, references: references, reader: reader)
+                            )
                         }
                     } else if let singleton = model.singleton(name) {
-                        rows.append(try Self.row(&scanner, singleton.name, singleton.type, references, reader))
+                        rows.append(
+                            try Self.row(
+                                &scanner, singleton.name, type: singleton.type, references: references, reader: reader))
                     } else {
                         throw scanner.error(
                             .unknownProperty(name), at: key.offset, expected: "an entity set or singleton")
@@ -122,8 +126,8 @@ public struct SeedRows: Sendable {
     }
 
     private static func row(
-        _ scanner: inout JSONScanner, _ set: String, _ type: QualifiedName, _ references: [SeedReference],
-        _ reader: EntityPayloadReader
+        _ scanner: inout JSONScanner, _ set: String, type: QualifiedName, references: [SeedReference],
+        reader: EntityPayloadReader
     ) throws(JSONError) -> Row {
         // Once for the members that the model does not know, and once as what it is.
         let wanted = Set(references.map(\.member) + ["$content", "ContentType"])
@@ -174,7 +178,7 @@ public struct SeedRows: Sendable {
                 var entity = row.entity
                 for (reference, value) in row.references {
                     entity.related[reference.navigation] = .references(
-                        [try Self.id(reference, value, of: entity, in: row.set, writer, database)])
+                        [try Self.id(reference, value, of: entity, in: row.set, writer: writer, database: database)])
                 }
                 entity.control.id = nil
                 let written: RowWriter.WrittenRow
@@ -224,14 +228,14 @@ public struct SeedRows: Sendable {
 
     /// The id of the entity that a member names.
     private static func id(
-        _ reference: SeedReference, _ value: ODataValue, of entity: Entity, in set: String, _ writer: RowWriter,
-        _ database: Database
+        _ reference: SeedReference, _ value: ODataValue, of entity: Entity, in set: String, writer: RowWriter,
+        database: Database
     ) throws -> String {
         guard let target = writer.mapping.tables[set]?.navigation[reference.navigation]?.target,
             let table = writer.mapping.tables[target], let column = table.column(at: reference.property)
         else { throw ODataError.notImplemented("The reference \(reference.member)") }
         let plan = try writer.plan(target)
-        let sql = "\(plan.selection) WHERE \(quoted(column.name)) = ? LIMIT 1"
+        let sql = "\(plan.selection) WHERE \(column.name.sqlIdentifier) = ? LIMIT 1"
         guard let stored = try? column.codec.encode(value),
             let row = try GRDB.Row.fetchOne(database, sql: sql, arguments: [stored])
         else {
@@ -240,6 +244,6 @@ public struct SeedRows: Sendable {
                 message: "\(reference.member) names no entity of \(target) by its \(reference.property).",
                 target: reference.member)
         }
-        return try writer.written(plan.stored(row), plan: plan, database: database).id
+        return try writer.written(plan.stored(row), plan: plan, in: database).id
     }
 }

@@ -93,7 +93,7 @@ public final class StoreService: ODataProvider {
         _ definition: ServiceDefinition, at place: Place, options: Options = Options()
     ) async throws(StoreError) -> StoreService {
         do {
-            return try await StoreService(definition, place, options)
+            return try await StoreService(definition, place, options: options)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -103,7 +103,7 @@ public final class StoreService: ODataProvider {
         }
     }
 
-    private init(_ definition: ServiceDefinition, _ place: Place, _ options: Options) async throws {
+    private init(_ definition: ServiceDefinition, _ place: Place, options: Options) async throws {
         schema = ServiceSchema(definition)
         let functions = ExpressionFunctions(definition)
         let path: String
@@ -210,7 +210,7 @@ extension ServiceSchema {
                 }
             })
         for table in links.sorted() + mapping.tables.values.map(\.table).sorted() {
-            try database.execute(sql: "DELETE FROM \(quoted(table))")
+            try database.execute(sql: "DELETE FROM \(table.sqlIdentifier)")
         }
         try StreamStore.supersedeAll(in: database)
     }

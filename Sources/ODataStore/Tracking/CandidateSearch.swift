@@ -63,11 +63,11 @@ struct CandidateSearch {
         let compiler = ExpressionCompiler(
             mapping: mapping, options: SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0)))
         let scope = SQLScope(alias: table.table, source: .table(table), from: "\(name: table.table)")
-        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope))
+        let key = ExpressionCompiler.whereClause(try compiler.keyConditions(holder.key, table, scope: scope))
         let holders: SQLFragment = "SELECT \(scope.sql(OfflineLayout.rowIDColumn)) FROM \(scope.from)\(key)"
         return try Int64.fetchSet(
             database,
-            sql: "SELECT \(row) FROM \(quoted(link)) WHERE \(other) IN (\(holders.sql)) AND \(row) IN (\(list))",
+            sql: "SELECT \(row) FROM \(link.sqlIdentifier) WHERE \(other) IN (\(holders.sql)) AND \(row) IN (\(list))",
             arguments: StatementArguments(holders.arguments))
     }
 
@@ -89,8 +89,8 @@ struct CandidateSearch {
         try forChunks(rowIDs) { list in
             members.formUnion(try linked(among: list))
             let sql = """
-                SELECT \(([OfflineLayout.rowIDColumn] + columns + joins).map(quoted).joined(separator: ", ")) \
-                FROM \(quoted(table.table)) WHERE \(quoted(OfflineLayout.rowIDColumn)) IN (\(list))
+                SELECT \(([OfflineLayout.rowIDColumn] + columns + joins).map(\.sqlIdentifier).joined(separator: ", ")) \
+                FROM \(table.table.sqlIdentifier) WHERE \(OfflineLayout.rowIDColumn.sqlIdentifier) IN (\(list))
                 """
             for row in try Row.fetchAll(database, sql: sql) {
                 present[row[0]] = columns.indices.map { row[$0 + 1] }
@@ -136,7 +136,7 @@ struct CandidateSearch {
             guard let storage = table.navigation[name], let target = mapping.tables[child.set] else { continue }
             let changed = try affected(child)
             switch storage {
-            case .join(_, let pairs): result.formUnion(try parents(of: changed, table, pairs, target))
+            case .join(_, let pairs): result.formUnion(try parents(of: changed, table, pairs: pairs, target: target))
             case .link(_, let link, let source, let column):
                 result.formUnion(try linked(changed, link, source: source, target: column))
             }
@@ -146,19 +146,20 @@ struct CandidateSearch {
 
     /// The rows that a join leads from to some rows: as they are related now, and as they were.
     private func parents(
-        of changed: Set<Int64>, _ table: TableStorage, _ pairs: [NavigationStorage.ColumnPair], _ target: TableStorage
+        of changed: Set<Int64>, _ table: TableStorage, pairs: [NavigationStorage.ColumnPair], target: TableStorage
     ) throws -> Set<Int64> {
         guard !changed.isEmpty else { return [] }
         var result: Set<Int64> = []
-        let rowID = quoted(OfflineLayout.rowIDColumn)
-        let condition = pairs.map { "s.\(quoted($0.source)) = t.\(quoted($0.target))" }.joined(separator: " AND ")
+        let rowID = OfflineLayout.rowIDColumn.sqlIdentifier
+        let condition = pairs.map { "s.\($0.source.sqlIdentifier) = t.\($0.target.sqlIdentifier)" }.joined(
+            separator: " AND ")
         var former: Set<StoredValues> = []
         try forChunks(Array(changed)) { list in
             result.formUnion(
                 try Int64.fetchSet(
                     database,
                     sql: """
-                        SELECT s.\(rowID) FROM \(quoted(target.table)) AS t JOIN \(quoted(table.table)) AS s \
+                        SELECT s.\(rowID) FROM \(target.table.sqlIdentifier) AS t JOIN \(table.table.sqlIdentifier) AS s \
                         ON \(condition) WHERE t.\(rowID) IN (\(list))
                         """))
             let columns = log.joinColumns[target.table] ?? []
@@ -181,8 +182,9 @@ struct CandidateSearch {
                 former.insert(StoredValues(values))
             }
         }
-        let old = pairs.map { "\(quoted($0.source)) = ?" }.joined(separator: " AND ")
-        let statement = try database.cachedStatement(sql: "SELECT \(rowID) FROM \(quoted(table.table)) WHERE \(old)")
+        let old = pairs.map { "\($0.source.sqlIdentifier) = ?" }.joined(separator: " AND ")
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(rowID) FROM \(table.table.sqlIdentifier) WHERE \(old)")
         for key in former {
             result.formUnion(try Int64.fetchSet(statement, arguments: StatementArguments(key.values)))
         }
@@ -200,7 +202,7 @@ struct CandidateSearch {
         try forChunks(Array(changed)) { list in
             result.formUnion(
                 try Int64.fetchSet(
-                    database, sql: "SELECT \(source) FROM \(quoted(link)) WHERE \(target) IN (\(list))"))
+                    database, sql: "SELECT \(source) FROM \(link.sqlIdentifier) WHERE \(target) IN (\(list))"))
         }
         return result
     }

@@ -55,9 +55,9 @@ struct ChangeLog: Sendable {
             for (event, row, kind) in [("INSERT", "NEW", Kind.insert), ("DELETE", "OLD", Kind.delete)] {
                 statements.append(
                     """
-                    CREATE TRIGGER \(quoted("change$\(link)$\(event)")) AFTER \(event) ON \(quoted(link)) BEGIN
+                    CREATE TRIGGER \("change$\(link)$\(event)".sqlIdentifier) AFTER \(event) ON \(link.sqlIdentifier) BEGIN
                       INSERT INTO \(Self.table) (name, row_id, other, kind, at) VALUES (
-                        \(literal(link)), \(row).source, \(row).target, \(kind.rawValue),
+                        \(link.sqlLiteral), \(row).source, \(row).target, \(kind.rawValue),
                         \(ServiceSchema.nowFunction)());
                     END
                     """)
@@ -75,16 +75,16 @@ struct ChangeLog: Sendable {
 
     private func triggers(_ table: TableStorage) -> [String] {
         let keys = table.shape.key.compactMap { table.column(at: $0.path)?.name }
-        let rowID = quoted(OfflineLayout.rowIDColumn)
+        let rowID = OfflineLayout.rowIDColumn.sqlIdentifier
         func values(_ row: String, _ columns: [String]) -> String {
             columns.isEmpty
                 ? "NULL"
-                : "\(StoredKey.functionName)(\(columns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
+                : "\(StoredKey.functionName)(\(columns.map { "\(row).\($0.sqlIdentifier)" }.joined(separator: ", ")))"
         }
         func entry(_ row: String, _ kind: Kind, keepsJoins: Bool) -> String {
             """
             INSERT INTO \(Self.table) (name, row_id, kind, key, before, changed, at) VALUES (\
-            \(literal(table.table)), \(row).\(rowID), \(kind.rawValue), \(values(row, keys)), \
+            \(table.table.sqlLiteral), \(row).\(rowID), \(kind.rawValue), \(values(row, keys)), \
             \(keepsJoins ? values(row, joinColumns[table.table] ?? []) : "NULL"), \
             \(kind == .update ? ChangedColumns(table).expression : "NULL"), \
             \(ServiceSchema.nowFunction)());
@@ -92,21 +92,19 @@ struct ChangeLog: Sendable {
         }
         // A row's ETag is written after its values: that alone is no change.
         let columns = table.digestColumns
-        let watched = columns.isEmpty ? "" : " OF \(columns.map(quoted).joined(separator: ", "))"
+        let watched = columns.isEmpty ? "" : " OF \(columns.map(\.sqlIdentifier).joined(separator: ", "))"
         return [
             ("INSERT", "NEW", Kind.insert, ""), ("UPDATE", "OLD", .update, watched), ("DELETE", "OLD", .delete, ""),
         ]
         .map { event, row, kind, columns in
             """
-            CREATE TRIGGER \(quoted("change$\(table.table)$\(event)")) AFTER \(event)\(columns) \
-            ON \(quoted(table.table)) BEGIN
+            CREATE TRIGGER \("change$\(table.table)$\(event)".sqlIdentifier) AFTER \(event)\(columns) \
+            ON \(table.table.sqlIdentifier) BEGIN
               \(entry(row, kind, keepsJoins: kind != .insert))
             END
             """
         }
     }
-
-    private func literal(_ text: String) -> String { "'\(text.doubling(UInt8(ascii: "'")))'" }
 
     /// Notes that a row is another version although none of its columns says so, as when it was linked.
     static func note(_ rowID: Int64, of table: TableStorage, in database: Database) throws {

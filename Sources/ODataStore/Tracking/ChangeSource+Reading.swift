@@ -111,7 +111,7 @@ extension ChangeSource {
             of: result, token,
             WantedChanges(limit: isCount ? 0 : limit, count: isCount || request.url.options.count == true))
         if isCount { return ODataResponse(body: .count(Int64(batch.total ?? 0))) }
-        var page = try await deltaPage(batch.rows, result, request)
+        var page = try await deltaPage(batch.rows, result, request: request)
         page.count = batch.total.map(Int64.init)
         var next = token
         if let after = batch.next {
@@ -133,7 +133,7 @@ extension ChangeSource {
 
     /// The entities behind changed rows: those that the query holds as they are now, the others as removed.
     private func deltaPage(
-        _ rows: [ChangedRow], _ result: TrackedResult<Scope>, _ request: ODataRequest
+        _ rows: [ChangedRow], _ result: TrackedResult<Scope>, request: ODataRequest
     ) async throws -> EntityPage {
         let table = result.table
         var plain = request

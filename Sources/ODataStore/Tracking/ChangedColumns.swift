@@ -13,11 +13,11 @@ struct ChangedColumns {
     /// The number, in an update's trigger.
     var expression: String {
         var terms = columns.prefix(Self.lastBit).enumerated().map { bit, column in
-            "((OLD.\(quoted(column)) IS NOT NEW.\(quoted(column))) << \(bit))"
+            "((OLD.\(column.sqlIdentifier) IS NOT NEW.\(column.sqlIdentifier)) << \(bit))"
         }
         let rest = columns.dropFirst(Self.lastBit)
         if !rest.isEmpty {
-            func row(_ name: String) -> String { rest.map { "\(name).\(quoted($0))" }.joined(separator: ", ") }
+            func row(_ name: String) -> String { rest.map { "\(name).\($0.sqlIdentifier)" }.joined(separator: ", ") }
             let differ =
                 rest.count == 1 ? "\(row("OLD")) IS NOT \(row("NEW"))" : "(\(row("OLD"))) IS NOT (\(row("NEW")))"
             terms.append("((\(differ)) << \(Self.lastBit))")

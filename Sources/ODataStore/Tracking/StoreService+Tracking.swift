@@ -26,11 +26,11 @@ extension StoreService: ChangeSource {
 
     func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws -> ODataResponse {
         let provider = provider(for: request.context.principal)
-        return try await read(restricted(provider.bind(request), request), request, provider)
+        return try await read(restricted(provider.bind(request), request), request, provider: provider)
     }
 
     func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
-        try await read(bound, request, provider(for: request.context.principal))
+        try await read(bound, request, provider: provider(for: request.context.principal))
     }
 
     func changes(

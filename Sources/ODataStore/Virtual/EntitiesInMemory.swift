@@ -58,10 +58,11 @@ struct EntitiesInMemory: EvaluationSource {
         let known = Dictionary(
             entities.compactMap { entity in entity.key.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
         return EntityPage(
-            entities: answer.rows.map { entity($0, query.resultShape, known) }, count: answer.count.map(Int64.init))
+            entities: answer.rows.map { entity($0, query.resultShape, known: known) },
+            count: answer.count.map(Int64.init))
     }
 
-    private func entity(_ row: EvaluatedRow, _ declared: Shape, _ known: [EntityKey: Entity]) -> Entity {
+    private func entity(_ row: EvaluatedRow, _ declared: Shape, known: [EntityKey: Entity]) -> Entity {
         let original = row.key.flatMap { known[$0] }
         // Values without a key may be of a derived type, too.
         let derived = model.isType(row.typeName, declared.name) ? model.shape(row.typeName) : nil
@@ -75,7 +76,7 @@ struct EntitiesInMemory: EvaluationSource {
         for (name, page) in row.expanded {
             guard let navigation = entity.shape.navigationProperty(name), let shape = model.shape(navigation.target)
             else { continue }
-            let related = page.rows.map { self.entity($0, shape, [:]) }
+            let related = page.rows.map { self.entity($0, shape, known: [:]) }
             entity.related[name] =
                 navigation.isCollection
                 ? .many(related, count: page.count.map(Int64.init))

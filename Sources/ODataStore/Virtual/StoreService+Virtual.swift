@@ -54,8 +54,8 @@ extension StoreService {
 
     /// A page of entities in memory.
     func page(
-        _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest
+        _ memory: EntitiesInMemory, _ query: BoundQuery, request: ODataRequest
     ) throws -> ODataResponse {
-        try VirtualEntities.page(memory, query, request, maxPageSize: options.serving.pageBound)
+        try VirtualEntities.page(memory, query, request: request, maxPageSize: options.serving.pageBound)
     }
 }

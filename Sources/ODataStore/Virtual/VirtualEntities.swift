@@ -61,7 +61,7 @@ package struct VirtualEntities {
             default: throw ODataError.notImplemented("This path through \(set.name)")
             }
         }
-        return try answer(memory, properties, bound, request)
+        return try answer(memory, properties, bound: bound, request: request)
     }
 
     private static func notFound(_ bound: BoundURL) -> ODataError {
@@ -69,12 +69,12 @@ package struct VirtualEntities {
     }
 
     private func answer(
-        _ memory: EntitiesInMemory, _ properties: [Property], _ bound: BoundURL, _ request: ODataRequest
+        _ memory: EntitiesInMemory, _ properties: [Property], bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
         switch bound.resource.target {
         case .entities(let shape, let set):
             return try Self.page(
-                memory, bound.query ?? StoreReader.query(shape, set), request, maxPageSize: maxPageSize)
+                memory, bound.query ?? StoreReader.query(shape, set), request: request, maxPageSize: maxPageSize)
         case .count(let shape, let set):
             var query = bound.query ?? StoreReader.query(shape, set)
             query.expand = []
@@ -92,14 +92,14 @@ package struct VirtualEntities {
             }
             if value.isNull { return ODataResponse(status: 204) }
             if case .property = bound.resource.target { return ODataResponse(body: .value(value, last.type)) }
-            return ODataResponse(body: try StoreReader.raw(value, last.type, model))
+            return ODataResponse(body: try StoreReader.raw(value, last.type, model: model))
         default: throw ODataError.notImplemented("This resource of a virtual entity set")
         }
     }
 
     /// A page of entities in memory; the link to the next one says where it begins.
     static func page(
-        _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest, maxPageSize: Int
+        _ memory: EntitiesInMemory, _ query: BoundQuery, request: ODataRequest, maxPageSize: Int
     ) throws -> ODataResponse {
         var start = 0
         if let token = query.skipToken {

@@ -52,7 +52,7 @@ extension BulkLoader {
         for (ordinal, node) in direct.nodes.enumerated() {
             if case .column(let slot, _) = node, !row.isMissing(ordinal) { pattern[slot] = true }
         }
-        return direct.keep(try insertStatement(), pattern, notLoaded: notLoadedBits(), row)
+        return direct.keep(try insertStatement(), pattern, notLoaded: notLoadedBits(), row: row)
     }
 
     private func execute(_ insert: DirectInserts.Insert, _ row: borrowing JSONRow, owner: Int64) throws -> Int64? {
@@ -201,7 +201,7 @@ final class DirectInserts {
     ///
     /// - Parameter pattern: the slots that the statement has parameters for.
     func keep(
-        _ statement: BoundStatement, _ pattern: [Bool], notLoaded: DatabaseValue, _ row: borrowing JSONRow
+        _ statement: BoundStatement, _ pattern: [Bool], notLoaded: DatabaseValue, row: borrowing JSONRow
     ) -> Insert {
         var bySlot: [Int: Column] = [:]
         for (ordinal, node) in nodes.enumerated() {

@@ -85,7 +85,7 @@ extension BulkLoader {
         }
         if let column = column(system.etag) {
             let stored = selectByKey.text(column)
-            if stored != entity.control.etag { try settle(&found, entity, stored) }
+            if stored != entity.control.etag { try settle(&found, entity, etag: stored) }
             if stored != found.etag { found.isSame = false }
         }
         // Texts in it may differ in their normal forms alone.
@@ -97,7 +97,7 @@ extension BulkLoader {
     /// Decides what becomes of loaded values that an entity with another ETag leaves out: what others bring stays, and keeps
     /// the ETag that it came with, so that nobody overwrites unseen what is there by now; what nobody brings any more is
     /// not loaded from now on.
-    private func settle(_ found: inout Comparison, _ entity: Entity, _ etag: String?) throws {
+    private func settle(_ found: inout Comparison, _ entity: Entity, etag: String?) throws {
         guard let holders, !isWhole(entity) else { return }
         let slots = slots(of: entity.shape).filter { !pattern[$0.index] && !WritePlan.contains($0.bit, in: found.bits) }
         let names = try WritePlan.dynamicProperties(of: found.dynamic, in: plan.model).keys
@@ -127,7 +127,7 @@ extension BulkLoader {
     /// - Throws: errors of SQLite; nothing happens when the row is not there.
     public func unload(_ rowID: Int64, but held: PropertySelection) throws {
         guard !held.isAll else { return }
-        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return }
         let stored = plan.stored(row)
@@ -222,9 +222,9 @@ extension BulkLoader {
         if let name = storage.discriminator { columns.append(name) }
         if let name = storage.dynamicProperties { columns.append(name) }
         columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
-        let list = columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")
-        let rowID = quoted(storage.rowID ?? OfflineLayout.rowIDColumn)
+        let list = columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: ", ")
+        let rowID = (storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         return try BoundStatement(
-            "UPDATE \(quoted(storage.table)) SET \(list) WHERE \(rowID) = ?", in: database)
+            "UPDATE \(storage.table.sqlIdentifier) SET \(list) WHERE \(rowID) = ?", in: database)
     }
 }

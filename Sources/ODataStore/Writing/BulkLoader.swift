@@ -87,7 +87,7 @@ public final class BulkLoader {
         pattern = [Bool](repeating: false, count: plan.slots.count)
         let condition =
             if isSingleton {
-                "\(quoted(rowID)) = 1"
+                "\(rowID.sqlIdentifier) = 1"
             } else if storage.shape.key.isEmpty, !isContained {
                 // No entity is found again.
                 "0"
@@ -95,14 +95,15 @@ public final class BulkLoader {
                 plan.keyCondition(hasParent: isContained, includesHidden: true)
             }
         selectsByKey = LazyStatement("\(plan.selection) WHERE \(condition)", in: database)
-        let table = quoted(storage.table)
-        findsByKey = LazyStatement("SELECT \(quoted(rowID)) FROM \(table) WHERE \(condition)", in: database)
-        deletesByRowID = LazyStatement("DELETE FROM \(table) WHERE \(quoted(rowID)) = ?", in: database)
+        let table = storage.table.sqlIdentifier
+        findsByKey = LazyStatement("SELECT \(rowID.sqlIdentifier) FROM \(table) WHERE \(condition)", in: database)
+        deletesByRowID = LazyStatement("DELETE FROM \(table) WHERE \(rowID.sqlIdentifier) = ?", in: database)
         if let visibility = storage.visibility {
             updatesOwner = LazyStatement(
-                "UPDATE \(table) SET \(quoted(visibility.ownerColumn)) = ? WHERE \(quoted(rowID)) = ?", in: database)
+                "UPDATE \(table) SET \(visibility.ownerColumn.sqlIdentifier) = ? WHERE \(rowID.sqlIdentifier) = ?",
+                in: database)
             hiddenOwners = try Set(
-                Int64.fetchAll(database, sql: "SELECT id FROM \(quoted(visibility.hiddenTable))"))
+                Int64.fetchAll(database, sql: "SELECT id FROM \(visibility.hiddenTable.sqlIdentifier)"))
         } else {
             updatesOwner = nil
             hiddenOwners = []
@@ -226,7 +227,7 @@ public final class BulkLoader {
         try fill(entity, needsKey: false)
         let isWhole = isWhole(entity)
         let unloaded = unload(names, of: entity.shape)
-        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return }
         let stored = plan.stored(row)
@@ -314,7 +315,7 @@ public final class BulkLoader {
     ///
     /// - Throws: ``StoredValueError`` when a stored value is bad.
     public func read(_ rowID: Int64) throws -> Entity? {
-        let column = quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)
+        let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return nil }
         var entity = try plan.entity(plan.stored(row))
@@ -498,14 +499,15 @@ public final class BulkLoader {
         if let name = storage.discriminator { columns.append(name) }
         if let name = storage.dynamicProperties { columns.append(name) }
         columns += pattern.indices.filter { pattern[$0] }.map { plan.slots[$0].name }
-        let list = columns.map(quoted).joined(separator: ", ")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
         let values = [String](repeating: marks, count: rows).joined(separator: ", ")
         // Of several rows, those before a refused one stay, as they would one by one. So SQLite need not copy each page for
         // putting it back, into a file of its own where there are many, as with keys in no order.
         let insert = rows > 1 ? "INSERT OR FAIL" : "INSERT"
         return try BoundStatement(
-            "\(insert) INTO \(quoted(storage.table)) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING", in: database,
+            "\(insert) INTO \(storage.table.sqlIdentifier) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING",
+            in: database,
             // One for many rows holds those that wait: another loader must not have the same.
             isKept: rows == 1)
     }

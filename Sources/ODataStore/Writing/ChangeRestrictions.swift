@@ -46,7 +46,7 @@ struct ChangeRestrictions {
     ///   - before: the entity as it is.
     /// - Throws: 405 for the entity, 400 with the property.
     func checkUpdate(_ given: Set<String>, _ patch: Entity, of before: Entity) throws(ODataError) {
-        try checkFlag("UpdateRestrictions", "Updatable", "changed", .update, before)
+        try checkFlag("UpdateRestrictions", "Updatable", done: "changed", method: .update, entity: before)
         let refused = paths("UpdateRestrictions", "NonUpdatableProperties")
         for property in before.shape.properties where given.contains(property.name) {
             guard let value = patch[property.name], !(before[property.name].map { value.isIdentical(to: $0) } ?? false)
@@ -66,14 +66,14 @@ struct ChangeRestrictions {
     ///
     /// - Throws: 405.
     func checkDeletion(_ before: Entity) throws(ODataError) {
-        try checkFlag("DeleteRestrictions", "Deletable", "deleted", .delete, before)
+        try checkFlag("DeleteRestrictions", "Deletable", done: "deleted", method: .delete, entity: before)
     }
 
     /// Whether the entity has a flag for a restriction that says no (`sap:updatable-path`, `sap:deletable-path`).
     private func checkFlag(
-        _ term: String, _ property: String, _ done: String, _ method: ODataRequest.Method, _ entity: Entity
+        _ term: String, _ property: String, done: String, method: ODataRequest.Method, entity: Entity
     ) throws(ODataError) {
-        let record = set.annotation("Org.OData.Capabilities.V1.\(term)")?.value
+        let record = set.annotation(Vocabulary.capabilities + term)?.value
         guard case .path(_, let path)? = record?.recordProperty(property), entity[path] == .boolean(false) else {
             return
         }
@@ -90,7 +90,7 @@ struct ChangeRestrictions {
 
     private func paths(_ term: String, _ property: String) -> Set<String> {
         guard
-            case .collection(let items)? = set.annotation("Org.OData.Capabilities.V1.\(term)")?.value?
+            case .collection(let items)? = set.annotation(Vocabulary.capabilities + term)?.value?
                 .recordProperty(property)
         else { return [] }
         return Set(

@@ -70,8 +70,8 @@ struct ConstraintRefusal {
                 }
             }
             guard arguments.count == pairs.count else { continue }
-            let condition = pairs.map { "\(quoted($0.target)) = ?" }.joined(separator: " AND ")
-            let sql = "SELECT EXISTS (SELECT 1 FROM \(quoted(table)) WHERE \(condition))"
+            let condition = pairs.map { "\($0.target.sqlIdentifier) = ?" }.joined(separator: " AND ")
+            let sql = "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier) WHERE \(condition))"
             if (try? Bool.fetchOne(database, sql: sql, arguments: StatementArguments(arguments))) == false {
                 return name
             }

@@ -12,49 +12,49 @@ extension RowWriter {
     ///   - related: what it is to lead to; for a delta, what changes.
     ///   - isDelta: whether entities that are not mentioned stay.
     func update(
-        _ relation: Relation, to related: RelatedEntities, isDelta: Bool, request: ODataRequest, database: Database
+        _ relation: Relation, to related: RelatedEntities, isDelta: Bool, in context: WriteContext
     ) throws -> RelatedEntities? {
         switch related {
         case .references(let ids):
             for id in ids {
                 try link(
                     relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan,
-                    request: request, database: database)
+                    in: context)
             }
             return nil
         case .none:
-            try keepOnly([], of: relation, request: request, database: database)
+            try keepOnly([], of: relation, in: context)
             return RelatedEntities.none
         case .one(let other):
-            let current = try relatedRows(relation.row, relation.name, limit: 1, database: database).first
+            let current = try relatedRows(relation.row, relation.name, limit: 1, in: context.database).first
             let other = try keyed(other, by: current)
-            let kept = try put(other, into: relation, request: request, database: database)
-            try keepOnly(kept.map { [$0.id] } ?? [], of: relation, request: request, database: database)
+            let kept = try put(other, into: relation, in: context)
+            try keepOnly(kept.map { [$0.id] } ?? [], of: relation, in: context)
             return kept.map { .one($0.entity) } ?? RelatedEntities.none
         case .many(let others, _, _):
             var kept: [WrittenRow] = []
             for other in others {
-                if let row = try put(other, into: relation, request: request, database: database) { kept.append(row) }
+                if let row = try put(other, into: relation, in: context) { kept.append(row) }
             }
-            if !isDelta { try keepOnly(Set(kept.map(\.id)), of: relation, request: request, database: database) }
+            if !isDelta { try keepOnly(Set(kept.map(\.id)), of: relation, in: context) }
             return .many(kept.map(\.entity))
         }
     }
 
     /// Makes a collection lead to the entities with some ids and to no others.
     func replaceLinks(
-        of row: WrittenRow, navigation name: String, by ids: [String], request: ODataRequest, database: Database
+        of row: WrittenRow, navigation name: String, by ids: [String], in context: WriteContext
     ) throws {
         let plan = try plan(row.set)
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
         let relation = Relation(row: row, name: name, storage: storage, plan: plan)
         var kept: Set<String> = []
         for id in ids {
-            try link(row, navigation: name, to: id, request: request, database: database)
+            try link(row, navigation: name, to: id, request: context.request, in: context.database)
             let (set, key) = try EntityID.parse(id, model: mapping.model)
-            kept.insert(try read(key: key, in: set, database: database)?.id ?? id)
+            kept.insert(try read(key: key, in: set, database: context.database)?.id ?? id)
         }
-        try keepOnly(kept, of: relation, request: request, database: database)
+        try keepOnly(kept, of: relation, in: context)
     }
 
     /// An entity with the key of the one that it stands for, where it names none itself.
@@ -71,23 +71,21 @@ extension RowWriter {
     ///
     /// - Returns: the row as it is now; `nil` when it was taken away.
     func put(
-        _ other: Entity, into relation: Relation, request: ODataRequest, database: Database
+        _ other: Entity, into relation: Relation, in context: WriteContext
     ) throws -> WrittenRow? {
         let target = relation.storage.target
         let isGiven = !Self.given(other).isEmpty
         let (joined, parent) = try joined(other, to: relation)
         let key = try key(of: other) ?? joined.key
-        let existing = try key.flatMap { try read(key: $0, in: target, parent: parent, database: database) }
+        let existing = try key.flatMap { try read(key: $0, in: target, parent: parent, database: context.database) }
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
-            _ = try member(of: relation.row, relation.name, key: existing.entity.key, database: database)
+            _ = try member(of: relation.row, relation.name, key: existing.entity.key, in: context.database)
             try checkCondition(of: other, on: existing)
             if reason == "deleted" {
-                try delete(
-                    key: existing.entity.key, in: target, parent: existing.parent, request: request,
-                    database: database)
+                try delete(at: existing.address, in: context)
             } else {
-                try takeAway(existing, from: relation, request: request, database: database)
+                try takeAway(existing, from: relation, in: context)
             }
             return nil
         }
@@ -100,24 +98,22 @@ extension RowWriter {
             }
             return try createDependent(
                 other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan,
-                request: request, database: database)
+                in: context)
         }
         if case .link = relation.storage {
             let isNew = try relatedRows(
-                relation.row, relation.name, key: existing.entity.key, limit: 1, database: database
+                relation.row, relation.name, key: existing.entity.key, limit: 1, in: context.database
             ).isEmpty
             if isNew {
-                try insertLink(from: relation.row, relation.name, to: existing, request: request, database: database)
+                try insertLink(from: relation.row, relation.name, to: existing, in: context)
             }
             guard isGiven else {
-                try hook?.prepareReference(to: existing, by: relation.name, request: request, database: database)
+                try hook?.prepareReference(
+                    to: existing, by: relation.name, request: context.request, in: context.database)
                 return existing
             }
         }
-        var patch = request
-        patch.method = .update
-        let changed = try update(
-            joined, key: existing.entity.key, in: target, parent: existing.parent, request: patch, database: database)
+        let changed = try update(joined, at: existing.address, in: context.with(.update))
         try checkBindings(of: other, as: changed, in: relation)
         return changed
     }
@@ -126,14 +122,14 @@ extension RowWriter {
     ///
     /// - Parameter type: the type of the entities that are looked at; `nil` for all.
     func keepOnly(
-        _ ids: Set<String>, of relation: Relation, type: QualifiedName? = nil, request: ODataRequest, database: Database
+        _ ids: Set<String>, of relation: Relation, type: QualifiedName? = nil, in context: WriteContext
     ) throws {
-        for row in try relatedRows(relation.row, relation.name, database: database)
+        for row in try relatedRows(relation.row, relation.name, in: context.database)
         where !ids.contains(row.id) && type.map({ mapping.model.isType(row.entity.shape.name, $0) }) ?? true {
             // What was taken away before may have taken this along.
-            guard let row = try related(relation.row, relation.name, key: row.entity.key, database: database)
+            guard let row = try related(relation.row, relation.name, key: row.entity.key, in: context.database)
             else { continue }
-            try takeAway(row, from: relation, request: request, database: database)
+            try takeAway(row, from: relation, in: context)
         }
     }
 
@@ -141,19 +137,16 @@ extension RowWriter {
     ///
     /// - Throws: 400 or 409 for an entity whose foreign key must lead somewhere.
     private func takeAway(
-        _ row: WrittenRow, from relation: Relation, request: ODataRequest, database: Database
+        _ row: WrittenRow, from relation: Relation, in context: WriteContext
     ) throws {
         switch relation.storage {
         case .link:
-            try deleteLink(from: relation.row, relation.name, to: row, request: request, database: database)
-        case .join(let target, let pairs):
+            try deleteLink(from: relation.row, relation.name, to: row, in: context)
+        case .join(_, let pairs):
             guard !relation.storage.leadsToParts else {
-                return try delete(
-                    key: row.entity.key, in: target, parent: row.parent, request: request, database: database)
+                return try delete(at: row.address, in: context)
             }
-            var update = request
-            update.method = .update
-            try takeForeignKey(pairs, of: relation.name, from: row, request: update, database: database)
+            try takeForeignKey(pairs, of: relation.name, from: row, in: context.with(.update))
         }
     }
 }

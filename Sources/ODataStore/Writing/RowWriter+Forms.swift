@@ -4,14 +4,14 @@ import ODataService
 
 /// Keys and foreign keys whose values may be written in several ways: the letters of a GUID's text in either case, a
 /// time with seconds or without, an instant with another offset. However it is written it is the same key, to those who
-/// read (``ExpressionCompiler/keyConditions(_:_:_:)``) and so to those who write.
+/// read (``ExpressionCompiler/keyConditions(_:_:scope:)``) and so to those who write.
 extension RowWriter {
     /// The row with a key that is written otherwise there than it would be today.
     func findOtherwiseWritten(
-        _ key: EntityKey, parent: Int64?, plan: WritePlan, database: Database
+        _ key: EntityKey, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> WritePlan.Stored? {
         let (compiler, scope) = compiler(of: plan)
-        var conditions = try compiler.keyConditions(key, plan.storage, scope)
+        var conditions = try compiler.keyConditions(key, plan.storage, scope: scope)
         if let parent {
             conditions.append("\(scope.sql(OfflineLayout.parentColumn)) = \(bind: parent.databaseValue)")
         }
@@ -27,9 +27,9 @@ extension RowWriter {
     /// Checks that no row has the key of a new entity in another way of writing it, which no unique index would tell.
     ///
     /// - Throws: 409 when one has.
-    func checkIsNew(_ entity: Entity, parent: Int64?, plan: WritePlan, database: Database) throws {
+    func checkIsNew(_ entity: Entity, parent: Int64?, plan: WritePlan, in database: Database) throws {
         guard plan.hasVariableKey, let key = entity.key,
-            try find(key: key, parent: parent, plan: plan, database: database) != nil
+            try find(key: key, parent: parent, plan: plan, in: database) != nil
         else { return }
         let names = plan.storage.shape.key.map(\.path)
         throw ODataError(
@@ -45,7 +45,7 @@ extension RowWriter {
     ///   - row: what is about to be written.
     ///   - before: the row as it is; `nil` for a new one.
     func adoptForms(
-        into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, database: Database
+        into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, in database: Database
     ) throws {
         if let before {
             for (index, slot) in plan.slots.enumerated() where slot.column?.codec.isAnyText == true {
@@ -67,7 +67,8 @@ extension RowWriter {
                 exact.append("\(scope.sql(pair.column)) = \(bind: value)")
                 conditions.append(
                     try condition(
-                        pair.column, of: target, holds: value, as: plan.slots[pair.slot].column, compiler, scope))
+                        pair.column, of: target, holds: value, as: plan.slots[pair.slot].column, compiler: compiler,
+                        scope: scope))
             }
             let columns = reference.pairs.map { scope.sql($0.column) }
             let find: SQLFragment = """
@@ -89,13 +90,13 @@ extension RowWriter {
     /// - Parameter source: the column that the value is of.
     func condition(
         _ name: String, of plan: WritePlan, holds value: DatabaseValue, as source: ColumnStorage?,
-        _ compiler: ExpressionCompiler, _ scope: SQLScope
+        compiler: ExpressionCompiler, scope: SQLScope
     ) throws -> SQLFragment {
         guard let source, let slot = plan.slot(named: name), let column = plan.slots[slot].column,
             column.isComparedAsText || source.codec.hasSeveralForms && column.codec == source.codec,
             let meant = try? source.decode(value, in: mapping.model)
         else { return "\(scope.sql(name)) = \(bind: value)" }
-        return try compiler.equal(column, plan.storage, scope, meant)
+        return try compiler.equal(column, plan.storage, scope: scope, value: meant)
     }
 
     /// What compiles conditions on the rows of a table that stands in a statement under its own name.

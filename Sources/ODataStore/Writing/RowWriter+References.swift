@@ -51,12 +51,12 @@ struct Dependents: Sendable {
                         $0.name == navigation?.partner || $0.partner == path
                     }
                     principal = target
-                    dependent = Dependents(table, shape, pairs, opposite?.onDelete)
+                    dependent = Dependents(table, shape, pairs: pairs, action: opposite?.onDelete)
                 } else {
                     principal = table.set
                     dependent = Dependents(
-                        other, other.shape, pairs.map { .init(source: $0.target, target: $0.source) },
-                        navigation?.onDelete)
+                        other, other.shape, pairs: pairs.map { .init(source: $0.target, target: $0.source) },
+                        action: navigation?.onDelete)
                 }
                 let columns = dependent.pairs.map { "\($0.source)=\($0.target)" }.joined(separator: ",")
                 guard seen.insert("\(principal)|\(dependent.set)|\(columns)").inserted else { continue }
@@ -67,7 +67,7 @@ struct Dependents: Sendable {
     }
 
     private init(
-        _ table: TableStorage, _ shape: Shape, _ pairs: [NavigationStorage.ColumnPair], _ action: OnDeleteAction?
+        _ table: TableStorage, _ shape: Shape, pairs: [NavigationStorage.ColumnPair], action: OnDeleteAction?
     ) {
         set = table.set
         self.pairs = pairs
@@ -99,7 +99,7 @@ extension RowWriter {
     ///
     /// - Throws: 409 when one of them keeps the row from being deleted.
     func dependentRows(
-        on row: WrittenRow, plan: WritePlan, database: Database
+        on row: WrittenRow, plan: WritePlan, in database: Database
     ) throws -> [(rows: [HangingRow], dependents: Dependents)] {
         var result: [(rows: [HangingRow], dependents: Dependents)] = []
         for dependents in self.dependents[plan.storage.set] ?? [] {
@@ -111,7 +111,8 @@ extension RowWriter {
                 guard let path = plan.path(ofColumn: pair.target), let column = plan.storage.column(at: path),
                     let value = row.entity[path], let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
-                let tie = try condition(pair.source, of: other, holds: stored, as: column, compiler, scope)
+                let tie = try condition(
+                    pair.source, of: other, holds: stored, as: column, compiler: compiler, scope: scope)
                 conditions.append(tie.sql)
                 arguments += tie.arguments
             }
@@ -144,11 +145,11 @@ extension RowWriter {
     ///
     /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
     func settle(
-        _ hanging: [(rows: [HangingRow], dependents: Dependents)], request: ODataRequest, database: Database
+        _ hanging: [(rows: [HangingRow], dependents: Dependents)], in context: WriteContext
     ) throws {
         guard !hanging.isEmpty else { return }
         // The conditions of the request were about the row itself.
-        let request = unconditional(request)
+        let context = context.unconditional
         var writer = self
         writer.cascadeDepth += 1
         guard writer.cascadeDepth <= Self.maxCascadeDepth else {
@@ -158,13 +159,11 @@ extension RowWriter {
         }
         for (rows, dependents) in hanging {
             for row in rows {
-                let (key, parent) = (row.key, row.parent)
+                let address = RowAddress(set: dependents.set, key: row.key, parent: row.parent)
                 // A circle of references may have led here before.
-                guard let row = try writer.read(key: key, in: dependents.set, parent: parent, database: database)
-                else { continue }
+                guard let row = try writer.read(at: address, in: context.database) else { continue }
                 if dependents.effect == .cascade {
-                    try writer.delete(
-                        key: key, in: dependents.set, parent: parent, request: request, database: database)
+                    try writer.delete(at: address, in: context)
                     continue
                 }
                 let shape = row.entity.shape
@@ -173,8 +172,7 @@ extension RowWriter {
                     let property = shape.property(name)
                     patch[name] = dependents.effect == .setDefault ? property.flatMap(defaultValue) ?? .null : .null
                 }
-                _ = try writer.update(
-                    patch, key: key, in: dependents.set, parent: parent, request: request, database: database)
+                _ = try writer.update(patch, at: address, in: context)
             }
         }
     }
@@ -184,7 +182,7 @@ extension RowWriter {
     /// - Parameter before: the row that is updated, of which the parts of a foreign key are that are not given.
     /// - Throws: 400 with the navigation property as target.
     func checkReferences(
-        _ entity: Entity, before: Entity? = nil, plan: WritePlan, database: Database
+        _ entity: Entity, before: Entity? = nil, plan: WritePlan, in database: Database
     ) throws {
         guard rules.requiresPrincipals else { return }
         for navigation in entity.shape.navigationProperties
@@ -200,7 +198,7 @@ extension RowWriter {
                     let stored = try? column.codec.encode(value), !stored.isNull
                 else { break }
                 conditions.append(
-                    try condition(pair.target, of: other, holds: stored, as: column, compiler, scope))
+                    try condition(pair.target, of: other, holds: stored, as: column, compiler: compiler, scope: scope))
             }
             guard conditions.count == pairs.count else { continue }
             let find: SQLFragment =

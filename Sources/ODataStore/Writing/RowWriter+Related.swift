@@ -12,7 +12,7 @@ extension RowWriter {
     /// - Parameter before: the row as it is; `nil` for an insert.
     /// - Returns: the principals that were created or changed, by navigation property.
     func resolveReferences(
-        in entity: inout Entity, of plan: WritePlan, before: WrittenRow?, request: ODataRequest, database: Database
+        in entity: inout Entity, of plan: WritePlan, before: WrittenRow?, context: WriteContext
     ) throws -> [String: RelatedEntities] {
         var principals: [String: RelatedEntities] = [:]
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
@@ -29,18 +29,18 @@ extension RowWriter {
                 guard ids.count <= 1 else { throw tooMany(name) }
                 for constraint in navigation.constraints where ids.isEmpty { entity[constraint.property] = .null }
                 if let id = ids.first {
-                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, in: context)
                 }
             case .one(let other):
                 if let id = other.control.id, Self.given(other).isEmpty {
-                    try bind(&entity, navigation, to: id, plan: plan, request: request, database: database)
+                    try bind(&entity, navigation, to: id, plan: plan, in: context)
                     continue
                 }
                 guard let target = plan.storage.navigation[name]?.target else {
                     throw ODataError.notImplemented("Deep insert of \(name)")
                 }
                 let written = try principal(
-                    other, in: target, name: name, of: before, request: request, database: database)
+                    other, in: target, name: name, of: before, context: context)
                 for constraint in navigation.constraints {
                     entity[constraint.property] = written?.entity[constraint.referencedProperty] ?? .null
                 }
@@ -54,37 +54,25 @@ extension RowWriter {
     /// Creates the principal that stands within an entity; within an update, changes the one that its key names or,
     /// without a key, the one that the row refers to (OData Protocol 4.01, 11.4.3.1).
     private func principal(
-        _ other: Entity, in target: String, name: String, of before: WrittenRow?, request: ODataRequest,
-        database: Database
+        _ other: Entity, in target: String, name: String, of before: WrittenRow?, context: WriteContext
     ) throws -> WrittenRow? {
-        guard let before else { return try create(other, in: target, request: request, database: database) }
+        guard let before else { return try create(other, in: target, context: context) }
         guard rules.updatesRelated else { throw ODataError.notImplemented("Deep update of \(name)") }
         let key = try key(of: other)
-        let current = try related(before, name, key: nil, database: database)
-        let existing = try key.map { try read(key: $0, in: target, database: database) } ?? current
+        let current = try related(before, name, key: nil, in: context.database)
+        let existing = try key.map { try read(key: $0, in: target, database: context.database) } ?? current
         if let reason = other.control.removedReason {
             guard let existing else { return nil }
             guard existing.id == current?.id else { throw notFound(existing.entity.key, in: name, of: before) }
             try checkCondition(of: other, on: existing)
             if reason == "deleted" {
-                try delete(
-                    key: existing.entity.key, in: target, request: unconditional(request), database: database)
+                try delete(at: RowAddress(set: target, key: existing.entity.key), in: context.unconditional)
             }
             return nil
         }
         try checkCondition(of: other, on: existing)
-        guard let existing else { return try create(other, in: target, request: request, database: database) }
-        return try update(
-            other, key: existing.entity.key, in: target, request: unconditional(request), database: database)
-    }
-
-    /// A request whose conditions were met already, for the change of a row that is there: those of an outer entity say
-    /// nothing of what hangs on it, and what is gone must not be made anew.
-    func unconditional(_ request: ODataRequest) -> ODataRequest {
-        var request = request
-        request.ifMatch = "*"
-        request.ifNoneMatch = nil
-        return request
+        guard let existing else { return try create(other, in: target, context: context) }
+        return try update(other, at: RowAddress(set: target, key: existing.entity.key), in: context.unconditional)
     }
 
     /// Checks the condition that an entity within a body states by its own ETag (OData Protocol 4.01, 11.4.3 and
@@ -113,7 +101,7 @@ extension RowWriter {
     /// Sets the foreign key of a navigation property to the entity with an id.
     private func bind(
         _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan,
-        request: ODataRequest, database: Database
+        in context: WriteContext
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
         let model = mapping.model
@@ -127,10 +115,10 @@ extension RowWriter {
         var row: Entity?
         if rules.watchesReferences || isOfBaseType {
             // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
-            guard let found = try read(key: key, in: set, database: database) else {
+            guard let found = try read(key: key, in: set, database: context.database) else {
                 throw ODataError.missingReference(id, by: navigation.name)
             }
-            try hook?.prepareReference(to: found, by: navigation.name, request: request, database: database)
+            try hook?.prepareReference(to: found, by: navigation.name, request: context.request, in: context.database)
             row = found.entity
             guard let row, model.isType(row.shape.name, navigation.target) else { throw other }
         }
@@ -143,7 +131,7 @@ extension RowWriter {
                 entity[constraint.property] = value
                 continue
             }
-            if row == nil { row = try read(key: key, in: set, database: database)?.entity }
+            if row == nil { row = try read(key: key, in: set, database: context.database)?.entity }
             guard let row, let value = row[constraint.referencedProperty] else {
                 throw ODataError.missingReference(id, by: navigation.name)
             }
@@ -154,11 +142,11 @@ extension RowWriter {
     /// Whether the foreign key of a navigation property is that of the entity with an id, which need not be here.
     private func refers(
         _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan,
-        request: ODataRequest, database: Database
+        in context: WriteContext
     ) throws -> Bool {
         var bound = Entity(shape: written.entity.shape)
         do {
-            try bind(&bound, navigation, to: id, plan: plan, request: request, database: database)
+            try bind(&bound, navigation, to: id, plan: plan, in: context)
         } catch let error as ODataError where error.code == "InvalidReference" {
             return false
         }
@@ -168,7 +156,7 @@ extension RowWriter {
     /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
     /// changes those that hang on the row already.
     func createRelated(
-        of entity: Entity, written: inout WrittenRow, plan: WritePlan, request: ODataRequest, database: Database
+        of entity: Entity, written: inout WrittenRow, plan: WritePlan, in context: WriteContext
     ) throws {
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name),
@@ -183,10 +171,10 @@ extension RowWriter {
                 }
             }
             let relation = Relation(row: written, name: name, storage: storage, plan: plan)
-            if request.method != .create, rules.updatesRelated, !written.isNew {
+            if context.request.method != .create, rules.updatesRelated, !written.isNew {
                 let isDelta = entity.control.annotations[name + Self.deltaMark] != nil
                 written.entity.related[name] = try update(
-                    relation, to: related, isDelta: isDelta, request: unconditional(request), database: database)
+                    relation, to: related, isDelta: isDelta, in: context.unconditional)
                 continue
             }
             switch related {
@@ -194,12 +182,13 @@ extension RowWriter {
             case .references(let ids):
                 for id in ids {
                     try link(
-                        written, to: id, name: name, storage, plan: plan, request: request, database: database)
+                        written, to: id, name: name, storage, plan: plan, in: context)
                 }
             case .one(let other):
-                written.entity.related[name] = .one(try relate(other, to: relation, request, database))
+                written.entity.related[name] = .one(try relate(other, to: relation, in: context))
             case .many(let others, _, _):
-                written.entity.related[name] = .many(try others.map { try relate($0, to: relation, request, database) })
+                written.entity.related[name] = .many(
+                    try others.map { try relate($0, to: relation, in: context) })
             }
         }
     }
@@ -217,32 +206,29 @@ extension RowWriter {
 
     /// Creates an entity that stands within another one, or links it where it is only an id.
     func relate(
-        _ other: Entity, to relation: Relation, _ request: ODataRequest, _ database: Database
+        _ other: Entity, to relation: Relation, in context: WriteContext
     ) throws -> Entity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(
-                relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan, request: request,
-                database: database)
+                relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan, in: context)
             return other
         }
         return try createDependent(
-            other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan, request: request,
-            database: database
+            other, of: relation.row, name: relation.name, relation.storage, plan: relation.plan, in: context
         ).entity
     }
 
     /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
     func createDependent(
         _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
-        request: ODataRequest, database: Database
+        in context: WriteContext
     ) throws -> WrittenRow {
-        guard request.method == .create || rules.updatesRelated else {
+        guard context.request.method == .create || rules.updatesRelated else {
             throw ODataError.notImplemented("Deep update of \(name)")
         }
         let relation = Relation(row: written, name: name, storage: storage, plan: plan)
         var (other, parent) = try joined(other, to: relation)
-        var request = request
-        request.method = .create
+        let context = context.with(.create)
         if let id = other.control.id, other.key == nil, let key = try EntityID.parse(id, model: mapping.model).key {
             // The key may stand in the id alone.
             for part in key.parts {
@@ -252,10 +238,10 @@ extension RowWriter {
                 other.values[ordinal] = part.value
             }
         }
-        let created = try create(other, in: storage.target, parent: parent, request: request, database: database)
+        let created = try create(other, in: storage.target, parent: parent, context: context)
         try checkBindings(of: other, as: created, in: relation)
         if case .link = storage {
-            try insertLink(from: written, name, to: created, request: request, database: database)
+            try insertLink(from: written, name, to: created, in: context)
         }
         return created
     }
@@ -375,20 +361,19 @@ extension RowWriter {
     /// - Parameter written: the row that the navigation property belongs to.
     /// - Throws: ``ODataError`` when refused.
     public func link(
-        _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, database: Database
+        _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, in database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let context = WriteContext(request: request, database: database)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = .references([id])
-            _ = try update(
-                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
-                database: database)
+            _ = try update(patch, at: written.address, in: context)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
-        try link(written, to: id, name: name, storage, plan: plan, request: request, database: database)
+        try link(written, to: id, name: name, storage, plan: plan, in: context)
         try hook?.didWrite(
             RowChange(
                 kind: .update, table: plan.storage, rowID: written.rowID, before: written.entity,
@@ -400,19 +385,18 @@ extension RowWriter {
     ///
     /// - Throws: ``ODataError`` when refused.
     public func unlink(
-        _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, database: Database
+        _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, in database: Database
     ) throws {
-        let plan = try writable(written.set, "UpdateRestrictions", "Updatable", request)
+        let context = WriteContext(request: request, database: database)
+        let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
-            if let id, try !refers(written, by: navigation, to: id, plan: plan, request: request, database: database) {
+            if let id, try !refers(written, by: navigation, to: id, plan: plan, in: context) {
                 throw ODataError.notFound(id)
             }
             var patch = Entity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
-            _ = try update(
-                patch, key: written.entity.key, in: written.set, parent: written.parent, request: request,
-                database: database)
+            _ = try update(patch, at: written.address, in: context)
             return
         }
         guard let storage = plan.storage.navigation[name] else { throw ODataError.notImplemented(name) }
@@ -420,18 +404,18 @@ extension RowWriter {
         if let id {
             let (set, key) = try EntityID.parse(id, model: mapping.model)
             guard set == storage.target else { throw ODataError.notFound(id) }
-            rows = [try member(of: written, name, key: key, database: database)]
+            rows = [try member(of: written, name, key: key, in: database)]
         } else {
-            rows = try relatedRows(written, name, database: database)
+            rows = try relatedRows(written, name, in: database)
         }
         switch storage {
         case .link:
             for row in rows {
-                try deleteLink(from: written, name, to: row, request: request, database: database)
+                try deleteLink(from: written, name, to: row, in: context)
             }
         case .join(_, let pairs):
             for row in rows {
-                try takeForeignKey(pairs, of: name, from: row, request: request, database: database)
+                try takeForeignKey(pairs, of: name, from: row, in: context)
             }
             return
         }
@@ -444,8 +428,7 @@ extension RowWriter {
 
     /// Takes from an entity the foreign key that relates it by a navigation property of another one.
     func takeForeignKey(
-        _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, request: ODataRequest,
-        database: Database
+        _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, in context: WriteContext
     ) throws {
         let dependent = try plan(row.set)
         var patch = Entity(shape: row.entity.shape)
@@ -457,9 +440,7 @@ extension RowWriter {
         }
         do {
             // The condition of the request was about the other row, not about the one that holds the foreign key.
-            let written = try update(
-                patch, key: row.entity.key, in: row.set, parent: row.parent, request: unconditional(request),
-                database: database)
+            let written = try update(patch, at: row.address, in: context.unconditional)
             let wanted = patch.changedProperties.map { ($0, ODataValue.null) }
             try checkForeignKey(of: written, is: Dictionary(wanted) { first, _ in first }, by: name)
         } catch let error as ODataError where error.status == 400 && error.target.map({ patch[$0] == .null }) == true {
@@ -474,22 +455,22 @@ extension RowWriter {
     /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
     func link(
         _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
-        request: ODataRequest, database: Database
+        in context: WriteContext
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
-        guard set == storage.target, let other = try read(key: key, in: set, database: database) else {
+        guard set == storage.target, let other = try read(key: key, in: set, database: context.database) else {
             throw ODataError(
                 status: 400, code: "InvalidReference", message: "\(id) does not exist in \(storage.target).",
                 target: name)
         }
         switch storage {
-        case .link: try insertLink(from: written, name, to: other, request: request, database: database)
+        case .link: try insertLink(from: written, name, to: other, in: context)
         case .join(_, let pairs):
             let isSingle = written.entity.shape.navigationProperty(name)?.isCollection == false
-            for former in isSingle ? try relatedRows(written, name, database: database) : [] where former.id != other.id
-            {
+            for former in isSingle ? try relatedRows(written, name, in: context.database) : []
+            where former.id != other.id {
                 // The one that comes takes its place (OData Protocol 4.01, 11.4.6.3).
-                try takeForeignKey(pairs, of: name, from: former, request: request, database: database)
+                try takeForeignKey(pairs, of: name, from: former, in: context)
             }
             let dependent = try self.plan(set)
             var patch = Entity(shape: other.entity.shape)
@@ -501,33 +482,32 @@ extension RowWriter {
                 patch[path] = written.entity[source] ?? .null
                 wanted[path] = patch[path]
             }
-            let related = try update(
-                patch, key: other.entity.key, in: set, parent: other.parent, request: unconditional(request),
-                database: database)
+            let related = try update(patch, at: other.address, in: context.unconditional)
             try checkForeignKey(of: related, is: wanted, by: name)
         }
     }
 
     /// Takes the relation of two rows out of a link table, which the hook is told before.
     func deleteLink(
-        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, in context: WriteContext
     ) throws {
         let relation = try linkRow(from: source, navigation, to: target)
         try hook?.didLink(
-            LinkChange(isAdded: false, source: source, navigation: navigation, target: target, request: request),
-            in: database)
-        try mapping.unrelate(relation, in: database)
+            LinkChange(
+                isAdded: false, source: source, navigation: navigation, target: target, request: context.request),
+            in: context.database)
+        try mapping.unrelate(relation, in: context.database)
     }
 
     /// Relates two rows in a link table, and tells the hook with what that took the place of.
     func insertLink(
-        from source: WrittenRow, _ navigation: String, to target: WrittenRow, request: ODataRequest, database: Database
+        from source: WrittenRow, _ navigation: String, to target: WrittenRow, in context: WriteContext
     ) throws {
-        let replaced = try mapping.relate(try linkRow(from: source, navigation, to: target), in: database)
+        let replaced = try mapping.relate(try linkRow(from: source, navigation, to: target), in: context.database)
         try hook?.didLink(
             LinkChange(
                 isAdded: true, source: source, navigation: navigation, target: target, replaced: replaced,
-                request: request), in: database)
+                request: context.request), in: context.database)
     }
 
     /// Two rows as a link table has them.

@@ -12,7 +12,7 @@ extension RowWriter {
     }
 
     /// The plan of a set's table when the set allows the change.
-    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
+    func writable(_ set: String, _ term: String, property: String, request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
         guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
         else {
@@ -42,7 +42,7 @@ extension RowWriter {
     // MARK: Finding
 
     /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
-    func find(key: EntityKey?, parent: Int64?, plan: WritePlan, database: Database) throws -> WritePlan.Stored? {
+    func find(key: EntityKey?, parent: Int64?, plan: WritePlan, in database: Database) throws -> WritePlan.Stored? {
         var arguments: [DatabaseValue] = []
         if let key {
             for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
@@ -65,7 +65,7 @@ extension RowWriter {
         if let parent { arguments.append(parent.databaseValue) }
         let condition =
             key == nil && parent == nil
-            ? "\(quoted(plan.storage.rowID ?? OfflineLayout.rowIDColumn)) = 1"
+            ? "\((plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         // What SQLite takes for equal to a text, by affinity or collation, need not be the same key.
@@ -75,42 +75,42 @@ extension RowWriter {
             return plan.stored(row)
         }
         guard let key, plan.hasVariableKey || plan.hasTextKey else { return nil }
-        return try findOtherwiseWritten(key, parent: parent, plan: plan, database: database)
+        return try findOtherwiseWritten(key, parent: parent, plan: plan, in: database)
     }
 
     /// The condition that addresses a row that was found: by row id, else by key.
     func address(_ found: WritePlan.Stored, plan: WritePlan) throws -> (condition: String, arguments: [DatabaseValue]) {
         if let column = plan.storage.rowID, let rowID = found.rowID {
-            return ("\(quoted(column)) = ?", [rowID.databaseValue])
+            return ("\(column.sqlIdentifier) = ?", [rowID.databaseValue])
         }
         guard !plan.keySlots.isEmpty else { throw ODataError.notImplemented("Changing \(plan.storage.set)") }
         return (
-            plan.keySlots.map { "\(quoted(plan.slots[$0].name)) = ?" }.joined(separator: " AND "),
+            plan.keySlots.map { "\(plan.slots[$0].name.sqlIdentifier) = ?" }.joined(separator: " AND "),
             plan.keySlots.map { found.slots[$0] }
         )
     }
 
     /// Reads a row again that was found before.
-    func reread(_ found: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
+    func reread(_ found: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> WrittenRow {
         let (condition, arguments) = try address(found, plan: plan)
-        return try reread(condition, arguments, plan: plan, database: database)
+        return try reread(condition, arguments, plan: plan, in: database)
     }
 
     /// Reads a row again that was inserted: by its row id, or by the key that was written.
     func reread(
-        rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, database: Database
+        rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> WrittenRow {
         if let column = plan.storage.rowID, let rowID {
-            return try reread("\(quoted(column)) = ?", [rowID.databaseValue], plan: plan, database: database)
+            return try reread("\(column.sqlIdentifier) = ?", [rowID.databaseValue], plan: plan, in: database)
         }
         let condition = plan.keyCondition(hasParent: parent != nil, includesHidden: true)
         var arguments = plan.keySlots.map { row[$0] ?? .null }
         if let parent { arguments.append(parent.databaseValue) }
-        return try reread(condition, arguments, plan: plan, database: database)
+        return try reread(condition, arguments, plan: plan, in: database)
     }
 
     private func reread(
-        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, database: Database
+        _ condition: String, _ arguments: [DatabaseValue], plan: WritePlan, in database: Database
     ) throws -> WrittenRow {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
@@ -118,14 +118,14 @@ extension RowWriter {
             throw ODataError(
                 status: 409, code: "RowVanished", message: "The row of \(plan.storage.set) is gone after the change.")
         }
-        return try written(plan.stored(row), plan: plan, database: database)
+        return try written(plan.stored(row), plan: plan, in: database)
     }
 
     /// Refuses what the last statement was to do where the database has ignored it: neither ON CONFLICT IGNORE nor
     /// RAISE(IGNORE) is an error to SQLite.
     ///
     /// - Parameter found: the row that was to change or go; `nil` for one that was to be inserted.
-    func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, database: Database) throws {
+    func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, in database: Database) throws {
         // What the triggers of a view do instead is not counted.
         guard database.changesCount == 0, try !database.viewExists(plan.storage.table) else { return }
         if let found {
@@ -142,27 +142,27 @@ extension RowWriter {
     }
 
     /// The entity of a row with its id.
-    func entity(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> Entity {
+    func entity(_ stored: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> Entity {
         var entity = try plan.entity(stored)
-        entity.control.id = try id(of: entity.key, stored, plan: plan, database: database)
+        entity.control.id = try id(of: entity.key, stored, plan: plan, in: database)
         return entity
     }
 
     /// The canonical id of a row; that of a contained entity begins with that of the entity it is in.
     private func id(
-        of key: EntityKey?, _ stored: WritePlan.Stored, plan: WritePlan, database: Database
+        of key: EntityKey?, _ stored: WritePlan.Stored, plan: WritePlan, in database: Database
     ) throws -> String {
         let path = plan.storage.set
         var isAlone = mapping.model.singleton(path) != nil
         var place = path
         if let slash = path.lastIndex(of: "/"), let parent = stored.parent {
             let outer = try self.plan(String(path[..<slash]))
-            let column = quoted(outer.storage.rowID ?? OfflineLayout.rowIDColumn)
+            let column = (outer.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
             let statement = try database.cachedStatement(sql: "\(outer.selection) WHERE \(column) = ?")
             if let row = try Row.fetchOne(statement, arguments: [parent]) {
                 let container = outer.stored(row)
                 let key = try outer.entity(container).key
-                place = try id(of: key, container, plan: outer, database: database) + path[slash...]
+                place = try id(of: key, container, plan: outer, in: database) + path[slash...]
                 let name = String(path[path.index(after: slash)...])
                 isAlone = outer.storage.shape.navigationProperty(name)?.isCollection == false
             }
@@ -171,8 +171,8 @@ extension RowWriter {
             set: place, key: isAlone ? nil : key, shape: plan.storage.shape, model: mapping.model)
     }
 
-    func written(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
-        let entity = try entity(stored, plan: plan, database: database)
+    func written(_ stored: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> WrittenRow {
+        let entity = try entity(stored, plan: plan, in: database)
         return WrittenRow(
             entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
             isNew: false, set: plan.storage.set, parent: stored.parent)
@@ -226,11 +226,11 @@ extension RowWriter {
     }
 
     /// The same for a key of a set.
-    func missing(_ set: String, _ key: EntityKey?, _ request: ODataRequest) -> ODataError {
-        missing(plans[set].map { name(set, key, $0) } ?? set, request)
+    func missing(_ set: String, _ key: EntityKey?, request: ODataRequest) -> ODataError {
+        missing(plans[set].map { name(set, key, plan: $0) } ?? set, request)
     }
 
-    func name(_ set: String, _ key: EntityKey?, _ plan: WritePlan) -> String {
+    func name(_ set: String, _ key: EntityKey?, plan: WritePlan) -> String {
         EntityID.canonical(set: set, key: key, shape: plan.storage.shape, model: mapping.model)
     }
 
@@ -343,7 +343,9 @@ extension RowWriter {
                     case .replacing: completed(given)
                     case .merging(let levels): merged(given, into: before.values[ordinal], node, levels: levels)
                     }
-                value = try value.map { try unchanged($0, before.values[ordinal], keyPaths, at: property.name) }
+                value = try value.map {
+                    try unchanged($0, before.values[ordinal], keyPaths: keyPaths, at: property.name)
+                }
             }
             if value == nil, replaces, node?.isStored == true {
                 value = defaultValue(property)
@@ -377,7 +379,7 @@ extension RowWriter {
     /// - Parameter path: where it lies.
     /// - Throws: 400 where an immutable property is changed by who edits locally.
     private func unchanged(
-        _ value: ODataValue, _ before: ODataValue?, _ keyPaths: Set<String>, at path: String
+        _ value: ODataValue, _ before: ODataValue?, keyPaths: Set<String>, at path: String
     ) throws -> ODataValue {
         guard case .complex(let old)? = before else { return value }
         guard case .complex(var entity) = value else {
@@ -392,7 +394,7 @@ extension RowWriter {
                 throw ODataError(
                     status: 400, code: "ImmutableProperty", message: "\(place) cannot be changed.", target: place)
             } else {
-                entity.values[ordinal] = try unchanged(given, kept, keyPaths, at: place)
+                entity.values[ordinal] = try unchanged(given, kept, keyPaths: keyPaths, at: place)
             }
         }
         return .complex(entity)
@@ -476,7 +478,7 @@ extension RowWriter {
     }
 
     /// Runs a statement and turns broken constraints into OData errors.
-    func translating(_ plan: WritePlan, row: [DatabaseValue?], _ database: Database, _ body: () throws -> Void) throws {
+    func translating(_ plan: WritePlan, row: [DatabaseValue?], in database: Database, body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as DatabaseError {

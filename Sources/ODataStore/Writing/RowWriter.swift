@@ -78,14 +78,22 @@ public struct RowWriter: Sendable {
     public func create(
         _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
-        let plan = try writable(set, "InsertRestrictions", "Insertable", request)
+        try create(entity, in: set, parent: parent, context: WriteContext(request: request, database: database))
+    }
+
+    /// Inserts an entity into a set or, with the row id of the containing entity, a contained collection.
+    func create(
+        _ entity: Entity, in set: String, parent: Int64? = nil, context: WriteContext
+    ) throws -> WrittenRow {
+        let (request, database) = (context.request, context.database)
+        let plan = try writable(set, "InsertRestrictions", property: "Insertable", request: request)
         let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
         // Before references set properties by name: what a body brought would seem not to be given then.
         let own = Self.given(entity)
         let principals = try resolveReferences(
-            in: &entity, of: plan, before: nil, request: request, database: database)
+            in: &entity, of: plan, before: nil, context: context)
         // A key that is null is one that was left out.
         let missing = entity.shape.key.map(\.path).filter { entity[$0]?.isNull ?? false }
         let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan)).subtracting(missing)
@@ -93,26 +101,26 @@ public struct RowWriter: Sendable {
         try complete(&entity, plan: plan)
         try checkInsert(entity, plan: plan)
         try restrictions(of: set, plan)?.checkCreation(entity, given)
-        try checkIsNew(entity, parent: parent, plan: plan, database: database)
-        try checkReferences(entity, plan: plan, database: database)
+        try checkIsNew(entity, parent: parent, plan: plan, in: database)
+        try checkReferences(entity, plan: plan, in: database)
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(entity, plan: plan, into: &row)
-        try adoptForms(into: &row, before: nil, plan: plan, database: database)
-        let rowID = try insert(row, entity: entity, parent: parent, plan: plan, database: database)
-        var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+        try adoptForms(into: &row, before: nil, plan: plan, in: database)
+        let rowID = try insert(row, entity: entity, parent: parent, plan: plan, in: database)
+        var written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, in: database)
         if let hook {
             try hook.didWrite(
                 RowChange(
                     kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
                     changedProperties: given, request: request, parent: written.parent), in: database)
             // The hook may have given the row a version.
-            written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, database: database)
+            written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, in: database)
         }
         written.isNew = true
         written.isForeseeable = isForeseeable(written.entity, given: sent, before: nil, resets: true, plan: plan)
         // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
         written.entity.related = principals
-        try createRelated(of: entity, written: &written, plan: plan, request: request, database: database)
+        try createRelated(of: entity, written: &written, plan: plan, in: context)
         return written
     }
 
@@ -138,7 +146,8 @@ public struct RowWriter: Sendable {
         database: Database
     ) throws -> WrittenRow {
         try write(
-            entity, key: key, in: set, parent: parent, .merging(levels: levels), request: request, database: database)
+            entity, at: RowAddress(set: set, key: key, parent: parent), .merging(levels: levels),
+            in: WriteContext(request: request, database: database))
     }
 
     /// Replaces an entity: properties that are not given get their default or null, except for the key and
@@ -150,7 +159,9 @@ public struct RowWriter: Sendable {
         _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
-        try write(entity, key: key, in: set, parent: parent, .replacing, request: request, database: database)
+        try write(
+            entity, at: RowAddress(set: set, key: key, parent: parent), .replacing,
+            in: WriteContext(request: request, database: database))
     }
 
     /// Deletes an entity.
@@ -159,37 +170,58 @@ public struct RowWriter: Sendable {
     public func delete(
         key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws {
-        let plan = try writable(set, "DeleteRestrictions", "Deletable", request)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
-            throw missing(set, key, request)
+        try delete(
+            at: RowAddress(set: set, key: key, parent: parent),
+            in: WriteContext(request: request, database: database))
+    }
+
+    /// Changes the properties that an entity gives of the row at an address.
+    func update(_ entity: Entity, at address: RowAddress, in context: WriteContext) throws -> WrittenRow {
+        try write(entity, at: address, .merging(levels: .max), in: context)
+    }
+
+    /// Deletes the row at an address.
+    func delete(at address: RowAddress, in context: WriteContext) throws {
+        let (set, key, parent) = (address.set, address.key, address.parent)
+        let (request, database) = (context.request, context.database)
+        let plan = try writable(set, "DeleteRestrictions", property: "Deletable", request: request)
+        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
+            throw missing(set, key, request: request)
         }
-        let row = try written(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, in: database)
         let before = row.entity
-        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan))
+        try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan: plan))
         try restrictions(of: set, plan)?.checkDeletion(before)
         try hook?.prepareDelete(row, in: plan.storage, request: request, database: database)
-        let hanging = try dependentRows(on: row, plan: plan, database: database)
-        let (condition, arguments) = try address(found, plan: plan)
-        let table = quoted(plan.storage.table)
-        try translating(plan, row: found.slots.map { $0 }, database) {
+        let hanging = try dependentRows(on: row, plan: plan, in: database)
+        let (condition, arguments) = try self.address(found, plan: plan)
+        let table = plan.storage.table.sqlIdentifier
+        try translating(plan, row: found.slots.map { $0 }, in: database) {
             let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE \(condition)")
             try statement.execute(arguments: StatementArguments(arguments))
         }
-        try checkIsDone(to: found, plan: plan, database: database)
+        try checkIsDone(to: found, plan: plan, in: database)
         try hook?.didWrite(
             RowChange(
                 kind: .delete, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before, after: nil,
                 changedProperties: [], request: request, parent: row.parent), in: database)
-        try settle(hanging, request: request, database: database)
+        try settle(hanging, in: context)
     }
 
     /// Reads one entity as changes see it; `nil` when it is not there.
     ///
     /// - Throws: ``ODataError`` when the set is not stored, ``StoredValueError`` when a stored value is bad.
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
-        let plan = try self.plan(set)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else { return nil }
-        return try written(found, plan: plan, database: database)
+        try read(at: RowAddress(set: set, key: key, parent: parent), in: database)
+    }
+
+    /// Reads the row at an address.
+    func read(at address: RowAddress, in database: Database) throws -> WrittenRow? {
+        let plan = try self.plan(address.set)
+        guard let found = try find(key: address.key, parent: address.parent, plan: plan, in: database) else {
+            return nil
+        }
+        return try written(found, plan: plan, in: database)
     }
 
     // MARK: Steps
@@ -208,15 +240,16 @@ public struct RowWriter: Sendable {
     }
 
     private func write(
-        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64?, _ extent: Extent, request: ODataRequest,
-        database: Database
+        _ entity: Entity, at address: RowAddress, _ extent: Extent, in context: WriteContext
     ) throws -> WrittenRow {
+        let (set, key, parent) = (address.set, address.key, address.parent)
+        let (request, database) = (context.request, context.database)
         let replaces = extent == .replacing
-        let plan = try writable(set, "UpdateRestrictions", "Updatable", request)
-        guard let found = try find(key: key, parent: parent, plan: plan, database: database) else {
+        let plan = try writable(set, "UpdateRestrictions", property: "Updatable", request: request)
+        guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
             // A media entity is made by its stream (11.4.4).
             guard request.ifMatch == nil, let key, keyIsGivenByClient(plan), !entity.shape.hasStream else {
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
             var entity = entity
             for part in key.parts {
@@ -224,15 +257,15 @@ public struct RowWriter: Sendable {
                 entity[path] = part.value
             }
             do {
-                return try create(entity, in: set, parent: parent, request: request, database: database)
+                return try create(entity, in: set, parent: parent, context: context)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
                 // A patch that says too little to make an entity was meant for one that is there.
-                throw missing(set, key, request)
+                throw missing(set, key, request: request)
             }
         }
-        let row = try written(found, plan: plan, database: database)
+        let row = try written(found, plan: plan, in: database)
         let before = row.entity
-        let resource = name(set, key, plan)
+        let resource = name(set, key, plan: plan)
         try checkPrecondition(request, etag: before.control.etag, of: set, resource: resource)
         guard entity.shape == before.shape || mapping.model.isType(before.shape.name, entity.shape.name) else {
             throw ODataError(
@@ -248,20 +281,20 @@ public struct RowWriter: Sendable {
         var own = Self.given(patch).union(entity.dynamicProperties.keys)
         if replaces { own.formUnion(before.dynamicProperties.keys) }
         let principals = try resolveReferences(
-            in: &patch, of: plan, before: row, request: request, database: database)
+            in: &patch, of: plan, before: row, context: context)
         try checkKeys(of: patch, before: row)
         let given = own.union(patch.changedProperties).union(linked(by: patch, plan: plan))
         try restrictions(of: set, plan)?.checkUpdate(given, patch, of: before)
         try hook?.prepareUpdate(&patch, of: row, in: plan.storage, request: request, database: database)
         try checkGiven(patch)
-        try checkReferences(patch, before: before, plan: plan, database: database)
+        try checkReferences(patch, before: before, plan: plan, in: database)
         var slots = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         try encode(patch, plan: plan, into: &slots)
-        try adoptForms(into: &slots, before: found.slots, plan: plan, database: database)
+        try adoptForms(into: &slots, before: found.slots, plan: plan, in: database)
         try updateRow(
             slots, patch: patch, writesDynamic: replaces || !entity.dynamicProperties.isEmpty, found: found, plan: plan,
-            database: database)
-        var written = try reread(found, plan: plan, database: database)
+            in: database)
+        var written = try reread(found, plan: plan, in: database)
         if let hook, !written.entity.isIdentical(to: before) || !patch.related.isEmpty || rules.tellsUnchanged {
             try hook.didWrite(
                 RowChange(
@@ -269,12 +302,12 @@ public struct RowWriter: Sendable {
                     after: written.entity, changedProperties: given, request: request, parent: written.parent),
                 in: database)
             // The hook may have given the row a new version.
-            written = try reread(found, plan: plan, database: database)
+            written = try reread(found, plan: plan, in: database)
         }
         written.isForeseeable = isForeseeable(
             written.entity, given: entity, before: Self.namesETag(request) ? before : nil, resets: replaces, plan: plan)
         written.entity.related = principals
-        try createRelated(of: patch, written: &written, plan: plan, request: request, database: database)
+        try createRelated(of: patch, written: &written, plan: plan, in: context)
         return written
     }
 
@@ -287,7 +320,7 @@ public struct RowWriter: Sendable {
     }
 
     private func insert(
-        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, database: Database
+        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> Int64? {
         var columns: [String] = []
         var values: [DatabaseValue] = []
@@ -312,22 +345,22 @@ public struct RowWriter: Sendable {
             columns.append(rowID)
             values.append(1.databaseValue)
         }
-        let list = columns.map(quoted).joined(separator: ", ")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        let table = quoted(plan.storage.table)
+        let table = plan.storage.table.sqlIdentifier
         let sql =
             columns.isEmpty
             ? "INSERT INTO \(table) DEFAULT VALUES" : "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
-        try translating(plan, row: row, database) {
+        try translating(plan, row: row, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         }
-        try checkIsDone(to: nil, plan: plan, database: database)
+        try checkIsDone(to: nil, plan: plan, in: database)
         return plan.storage.rowID == nil ? nil : database.lastInsertedRowID
     }
 
     private func updateRow(
         _ row: [DatabaseValue?], patch: Entity, writesDynamic: Bool, found: WritePlan.Stored, plan: WritePlan,
-        database: Database
+        in database: Database
     ) throws {
         var assignments: [String] = []
         var values: [DatabaseValue] = []
@@ -335,11 +368,11 @@ public struct RowWriter: Sendable {
             guard let value, !value.isIdentical(to: found.slots[index]) || plan.slots[index].bit != nil else {
                 continue
             }
-            assignments.append("\(quoted(plan.slots[index].name)) = ?")
+            assignments.append("\(plan.slots[index].name.sqlIdentifier) = ?")
             values.append(value)
         }
         if let dynamic = plan.storage.dynamicProperties, writesDynamic {
-            assignments.append("\(quoted(dynamic)) = ?")
+            assignments.append("\(dynamic.sqlIdentifier) = ?")
             values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
         }
         if let column = plan.storage.notLoaded, !found.notLoaded.isEmpty {
@@ -348,17 +381,17 @@ public struct RowWriter: Sendable {
             for (index, value) in row.enumerated() where value != nil {
                 if let bit = plan.slots[index].bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }
             }
-            assignments.append("\(quoted(column)) = ?")
+            assignments.append("\(column.sqlIdentifier) = ?")
             values.append(bits.allSatisfy { $0 == 0 } ? .null : Data(bits).databaseValue)
         }
         guard !assignments.isEmpty else { return }
         let (condition, address) = try address(found, plan: plan)
         let merged = zip(row, found.slots).map { $0 ?? $1 }
         let sql =
-            "UPDATE \(quoted(plan.storage.table)) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
-        try translating(plan, row: merged, database) {
+            "UPDATE \(plan.storage.table.sqlIdentifier) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
+        try translating(plan, row: merged, in: database) {
             try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(values + address))
         }
-        try checkIsDone(to: found, plan: plan, database: database)
+        try checkIsDone(to: found, plan: plan, in: database)
     }
 }

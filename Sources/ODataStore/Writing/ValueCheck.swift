@@ -40,21 +40,6 @@ struct ValueCheck {
     }
 }
 
-extension Property {
-    /// Whether the service gives the value on insert and update (`Org.OData.Core.V1.Computed`).
-    package var isComputed: Bool { isTagged("Org.OData.Core.V1.Computed") }
-    /// Whether the service gives a value where the client leaves it out.
-    var hasComputedDefault: Bool { isTagged("Org.OData.Core.V1.ComputedDefaultValue") }
-    /// Whether the value cannot change after the insert.
-    var isImmutable: Bool { isTagged("Org.OData.Core.V1.Immutable") }
-
-    /// A tagging term is on when it is applied, by an annotation or by an attribute of SAP's that means it, unless with the
-    /// value false.
-    private func isTagged(_ term: String) -> Bool {
-        annotation(term).map { $0.value?.boolean ?? true } ?? false
-    }
-}
-
 extension EntityDataModel {
     /// Whether a capability is not denied by the annotations of an entity set or singleton.
     ///
@@ -63,7 +48,7 @@ extension EntityDataModel {
     ///   - property: such as `Insertable`.
     ///   - name: the entity set or singleton.
     func allows(_ term: String, _ property: String, on name: String) -> Bool {
-        let full = "Org.OData.Capabilities.V1.\(term)"
+        let full = Vocabulary.capabilities + term
         // What SAP's attributes say of reading is about requests to the service: a store may have the rows by another way.
         let annotation =
             term == "ReadRestrictions"

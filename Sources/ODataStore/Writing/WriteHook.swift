@@ -41,7 +41,7 @@ public protocol WriteHook: Sendable {
     /// - Parameter navigation: the navigation property that is to lead to it.
     /// - Throws: ``ODataError`` where the row is not there for who asks; the transaction is rolled back.
     func prepareReference(
-        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database) throws
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database) throws
 
     /// Is told of a row that was inserted, updated or deleted, in the same transaction.
     ///
@@ -70,7 +70,7 @@ extension WriteHook {
 
     /// Refuses nothing.
     public func prepareReference(
-        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, database: Database
+        to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database
     ) throws {}
 
     /// Does nothing.

@@ -112,7 +112,7 @@ struct WritePlan: Sendable {
         keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
         hasTextKey = keySlots.contains { slots[$0].column?.isComparedAsText == true }
         hasVariableKey = keySlots.contains { slots[$0].column?.codec.hasSeveralForms == true }
-        variableReferences = Self.variableReferences(of: storage, slots, positions, model)
+        variableReferences = Self.variableReferences(of: storage, slots, positions: positions, model: model)
         digestPositions = storage.digestColumns.compactMap { [system] name in
             positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
         }
@@ -120,7 +120,7 @@ struct WritePlan: Sendable {
     }
 
     private static func variableReferences(
-        of storage: TableStorage, _ slots: [Slot], _ positions: [String: Int], _ model: EntityDataModel
+        of storage: TableStorage, _ slots: [Slot], positions: [String: Int], model: EntityDataModel
     ) -> [VariableReference] {
         let shapes = [storage.shape] + TableLayout.derivedShapes(of: storage.shape, model: model)
         return storage.navigation.sorted { $0.key < $1.key }.compactMap { name, navigation in
@@ -155,18 +155,18 @@ struct WritePlan: Sendable {
 
     /// The slots of a type's properties that need not be loaded.
     func propertySlots(of shape: Shape) -> [PropertySlot] {
-        func collect(_ shape: Shape, _ nodes: [Node], _ path: [String]) -> [PropertySlot] {
+        func collect(_ shape: Shape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
             zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
                 let path = path + [property.name]
                 switch node {
                 case .slot(let index):
                     return slots[index].bit.map { [PropertySlot(index: index, bit: $0, path: path)] } ?? []
-                case .complex(let nested, _, let nodes): return collect(nested, nodes, path)
+                case .complex(let nested, _, let nodes): return collect(nested, nodes, path: path)
                 case .absent: return []
                 }
             }
         }
-        return collect(shape, nodes(of: shape) ?? [], [])
+        return collect(shape, nodes(of: shape) ?? [], path: [])
     }
 
     /// The presence slots of complex values of which nothing is loaded any more.
@@ -199,12 +199,12 @@ struct WritePlan: Sendable {
     /// its name alone.
     func path(ofColumn column: String) -> String? {
         guard let slot = slot(named: column) else { return nil }
-        func search(_ shape: Shape, _ nodes: [Node], _ prefix: String) -> String? {
+        func search(_ shape: Shape, _ nodes: [Node], prefix: String) -> String? {
             for (property, node) in zip(shape.properties, nodes) {
                 switch node {
                 case .slot(slot): return prefix + property.name
                 case .complex(let nested, _, let inner):
-                    if let path = search(nested, inner, "\(prefix)\(property.name)/") { return path }
+                    if let path = search(nested, inner, prefix: "\(prefix)\(property.name)/") { return path }
                 default: continue
                 }
             }
@@ -212,7 +212,7 @@ struct WritePlan: Sendable {
         }
         for (type, nodes) in nodesByType.sorted(by: { $0.value.count < $1.value.count }) {
             if let shape = model.shape(type) ?? (type == storage.shape.name ? storage.shape : nil),
-                let path = search(shape, nodes, "")
+                let path = search(shape, nodes, prefix: "")
             {
                 return path
             }
@@ -224,8 +224,8 @@ struct WritePlan: Sendable {
 
     /// `SELECT` of the system columns and all slots, up to and including the table.
     var selection: String {
-        let columns = (system.names + slots.map(\.name)).map(quoted).joined(separator: ", ")
-        return "SELECT \(columns) FROM \(quoted(storage.table))"
+        let columns = (system.names + slots.map(\.name)).map(\.sqlIdentifier).joined(separator: ", ")
+        return "SELECT \(columns) FROM \(storage.table.sqlIdentifier)"
     }
 
     /// Whether rows have no key of their own: what one entity contains at most once needs none
@@ -234,11 +234,12 @@ struct WritePlan: Sendable {
 
     /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
     func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
-        var conditions = keySlots.map { "\(quoted(slots[$0].name)) = ?" }
-        if hasParent { conditions.append("\(quoted(OfflineLayout.parentColumn)) = ?") }
+        var conditions = keySlots.map { "\(slots[$0].name.sqlIdentifier) = ?" }
+        if hasParent { conditions.append("\(OfflineLayout.parentColumn.sqlIdentifier) = ?") }
         if !includesHidden, let visibility = storage.visibility {
             conditions.append(
-                "\(quoted(visibility.ownerColumn)) NOT IN (SELECT id FROM \(quoted(visibility.hiddenTable)))")
+                "\(visibility.ownerColumn.sqlIdentifier) NOT IN (SELECT id FROM \(visibility.hiddenTable.sqlIdentifier))"
+            )
         }
         return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
     }

@@ -16,10 +16,12 @@ struct EngineRows {
         var dependents: [Int64: [QueuedRequest]] = [:]
         for request in requests { for id in request.dependsOn { dependents[id, default: []].append(request) } }
         return requests.filter { set == .requestQueue || $0.failure != nil }.map { request in
-            var entity = set == .requestQueue ? queued(request, shape, methods) : failed(request, shape, methods)
+            var entity =
+                set == .requestQueue
+                ? queued(request, shape, methods: methods) : failed(request, shape, methods: methods)
             let requestShape = model.shape(EngineSet.requestQueue.type) ?? shape
             entity.related["DependentRequests"] = .many(
-                (dependents[request.id] ?? []).map { queued($0, requestShape, methods) })
+                (dependents[request.id] ?? []).map { queued($0, requestShape, methods: methods) })
             entity.related["CustomHeaders"] = .many(headers(of: request))
             return entity
         }
@@ -48,7 +50,7 @@ struct EngineRows {
         RequestMethods(model: model, wholeEntities: try ServiceKnowledge.wholeEntities(in: database))
     }
 
-    private func queued(_ request: QueuedRequest, _ shape: Shape, _ methods: RequestMethods) -> Entity {
+    private func queued(_ request: QueuedRequest, _ shape: Shape, methods: RequestMethods) -> Entity {
         let status =
             switch request.state {
             case .pending: "NotSent"
@@ -66,7 +68,7 @@ struct EngineRows {
             ]) { $1 })
     }
 
-    private func failed(_ request: QueuedRequest, _ shape: Shape, _ methods: RequestMethods) -> Entity {
+    private func failed(_ request: QueuedRequest, _ shape: Shape, methods: RequestMethods) -> Entity {
         let failure = request.failure
         return Entity(
             shape: shape,

@@ -14,7 +14,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
     /// The namespace of their types.
     static let namespace = "Outpost.Offline.V1"
     /// The term that an entity set has which is only in the store: it is never uploaded nor cloned.
-    static let clientOnlyTerm = "com.sap.vocabularies.Offline.v1.ClientOnly"
+    static let clientOnlyTerm = Vocabulary.offline + "ClientOnly"
 
     /// The name of the set in a store of a service.
     public func name(in model: EntityDataModel) -> String {

@@ -83,5 +83,5 @@ enum EntityState: String, CaseIterable {
     /// The annotation that tells of it.
     var term: String { "\(EngineSet.namespace).\(rawValue)" }
     /// The annotation of the older products, where they had one.
-    var olderTerm: String? { self == .isLocal ? "com.sap.vocabularies.Offline.v1.islocal" : nil }
+    var olderTerm: String? { self == .isLocal ? Vocabulary.offline + "islocal" : nil }
 }

@@ -37,7 +37,7 @@ enum Events {
     }
 
     static func add(
-        _ kind: String, _ text: String, _ environment: Environment, figures: Figures = Figures(),
+        _ kind: String, _ text: String, environment: Environment, figures: Figures = Figures(),
         in database: Database
     ) throws {
         try database.execute(

@@ -179,7 +179,7 @@ extension OfflineODataProvider {
         guard request.entitySet.contains("/"), let table = mapping.tables[request.entitySet] else {
             return KeyURL.url(set: request.entitySet, key: request.key, mapping)
         }
-        return try Containment(mapping: mapping).url(of: request.rowID, table, database)
+        return try Containment(mapping: mapping).url(of: request.rowID, table, in: database)
     }
 
     /// Where a resource is found that a URL leads to through `AffectedEntity` or `RequestEntity`; `nil` for any other URL.

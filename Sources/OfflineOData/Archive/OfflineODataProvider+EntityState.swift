@@ -94,7 +94,8 @@ struct EntityStates: Sendable {
             }
             let loader = try BulkLoader(table: table, in: database)
             for (id, key) in Dictionary((ids[set] ?? []).map { ($0.id, $0.key) }, uniquingKeysWith: { $1 }) {
-                guard let row = try Self.row(id, key, table, loader, mapping, in: database) else { continue }
+                guard let row = try Self.row(id, key, table: table, loader: loader, mapping: mapping, in: database)
+                else { continue }
                 let found = try Self.states(of: row, table, ends[row], in: database)
                 if !found.isEmpty { states[id] = found }
             }
@@ -105,7 +106,7 @@ struct EntityStates: Sendable {
     ///
     /// - Parameter key: its key, where it was read as a whole.
     private static func row(
-        _ id: String, _ key: EntityKey?, _ table: TableStorage, _ loader: BulkLoader, _ mapping: StorageMapping,
+        _ id: String, _ key: EntityKey?, table: TableStorage, loader: BulkLoader, mapping: StorageMapping,
         in database: Database
     ) throws -> Int64? {
         guard table.set.contains("/") else {
@@ -138,11 +139,9 @@ struct EntityStates: Sendable {
         return try Bool.fetchOne(statement, arguments: [set]) ?? false
     }
 
-    /// Where it is written that a row has a state.
-    private static let tables = ["outpost_uploaded", "outpost_queue", "outpost_upserted"]
-
     private static func hasStates(_ set: String, in database: Database) throws -> Bool {
-        try tables.contains { table in
+        if try QueueTable.hasRequests(of: set, in: database) { return true }
+        return try ["outpost_uploaded", "outpost_upserted"].contains { table in
             let statement = try database.cachedStatement(
                 sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE entity_set = ?)")
             return try Bool.fetchOne(statement, arguments: [set]) ?? false

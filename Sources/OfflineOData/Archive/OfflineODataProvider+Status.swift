@@ -171,7 +171,8 @@ extension OfflineODataProvider {
             try Events.add(
                 "discarded",
                 "\(request.kind.rawValue) "
-                    + KeyURL.url(set: request.entitySet, key: request.key, mapping).description, options.environment,
+                    + KeyURL.url(set: request.entitySet, key: request.key, mapping).description,
+                environment: options.environment,
                 in: database)
         }
         // A row may have changes that were made together with others: those go too.

@@ -81,7 +81,7 @@ public final class AttachedStores: ODataProvider {
         let model = try AttachedModel(named, relations).model
         let mapping = OfflineLayout(model: model).mapping
         var views = [
-            "CREATE TEMP VIEW \(OfflineLayout.hiddenOwnerTable.quotedDatabaseIdentifier) AS SELECT 0 AS id WHERE 0"
+            "CREATE TEMP VIEW \(OfflineLayout.hiddenOwnerTable.sqlIdentifier) AS SELECT 0 AS id WHERE 0"
         ]
         for (name, store) in named { views += Self.views(of: store, name, in: mapping) }
         let connection = try StoreDatabase.attached(
@@ -111,14 +111,14 @@ public final class AttachedStores: ODataProvider {
     private static func views(
         of store: OfflineODataProvider, _ name: String, in mapping: StorageMapping
     ) -> [String] {
-        let schema = StoreDatabase.attachedName(name).quotedDatabaseIdentifier
+        let schema = StoreDatabase.attachedName(name).sqlIdentifier
         var views: Set<String> = []
         for (set, table) in store.mapping.tables {
             guard let here = mapping.tables["\(name)_\(set)"] else { continue }
             views.insert(
                 """
-                CREATE TEMP VIEW \(here.table.quotedDatabaseIdentifier) AS
-                SELECT * FROM \(schema).\(table.table.quotedDatabaseIdentifier) WHERE
+                CREATE TEMP VIEW \(here.table.sqlIdentifier) AS
+                SELECT * FROM \(schema).\(table.table.sqlIdentifier) WHERE
                 \(OfflineLayout.ownerColumn) NOT IN (SELECT id FROM \(schema).\(OfflineLayout.hiddenOwnerTable))
                 """)
             for (path, navigation) in table.navigation {
@@ -126,8 +126,8 @@ public final class AttachedStores: ODataProvider {
                     case .link(_, let linkHere, _, _)? = here.navigation[path]
                 else { continue }
                 views.insert(
-                    "CREATE TEMP VIEW \(linkHere.quotedDatabaseIdentifier) AS "
-                        + "SELECT * FROM \(schema).\(link.quotedDatabaseIdentifier)")
+                    "CREATE TEMP VIEW \(linkHere.sqlIdentifier) AS "
+                        + "SELECT * FROM \(schema).\(link.sqlIdentifier)")
             }
         }
         return views.sorted()

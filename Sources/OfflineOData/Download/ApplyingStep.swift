@@ -129,12 +129,12 @@ struct ApplyingStep: Sendable {
         }
         // What is contained goes with what contains it, and nothing is told of that.
         for set in containedSets {
-            guard let table = mapping.tables[set], let id = table.rowID?.quotedDatabaseIdentifier else { continue }
+            guard let table = mapping.tables[set], let id = table.rowID?.sqlIdentifier else { continue }
             try database.execute(
                 sql: """
                     DELETE FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2
                         AND NOT EXISTS (
-                            SELECT 1 FROM \(table.table.quotedDatabaseIdentifier) WHERE \(id) = outpost_member.row_id)
+                            SELECT 1 FROM \(table.table.sqlIdentifier) WHERE \(id) = outpost_member.row_id)
                         AND NOT EXISTS (
                             SELECT 1 FROM outpost_before AS b
                             WHERE b.entity_set = ?2 AND b.row_id = outpost_member.row_id)

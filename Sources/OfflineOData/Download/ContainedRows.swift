@@ -34,10 +34,7 @@ struct ContainedRows {
         loader.onUnreadable = { try unreadable.note($1, of: $0) }
         containment = Containment(mapping: mapping)
         replacedStreams = try ReplacedStreams(table: table, in: database)
-        hasChanges =
-            try Bool.fetchOne(
-                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
-                arguments: [table.set]) ?? false
+        hasChanges = try QueueTable.hasRequests(of: table.set, in: database)
     }
 
     /// Takes in an entity as the service has it now.
@@ -60,7 +57,7 @@ struct ContainedRows {
             let local = ContainedChanges(
                 table: table, parent: parent, query: query, queue: queue, rewriter: rewriter, database: database)
             if let rowID = try local.row(entity, loader) {
-                let change = try local.renew(rowID, to: entity, loader, columns)
+                let change = try local.renew(rowID, to: entity, loader: loader, columns: columns)
                 counts.add(change)
                 if let owner = try Rows.owner(table, rowID: rowID, in: database), owner != query {
                     try membership.join(rowID, owner: owner)
@@ -86,9 +83,9 @@ struct ContainedRows {
     mutating func letGo(in parent: Int64, but ids: Set<Int64>) throws -> [Int64] {
         guard let id = table.rowID, let owner = table.visibility?.ownerColumn else { return [] }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(id.quotedDatabaseIdentifier), \(owner.quotedDatabaseIdentifier) "
-                + "FROM \(table.table.quotedDatabaseIdentifier) "
-                + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(id.sqlIdentifier), \(owner.sqlIdentifier) "
+                + "FROM \(table.table.sqlIdentifier) "
+                + "WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = ?")
         let gone = try Row.fetchAll(statement, arguments: [parent])
             .map { row -> (id: Int64, owner: Int64) in (row[0], row[1]) }.filter { !ids.contains($0.id) }
         guard !gone.isEmpty else { return [] }
@@ -164,7 +161,7 @@ private struct ContainedChanges {
     ///
     /// - Returns: what that does to it.
     func renew(
-        _ rowID: Int64, to entity: Entity, _ loader: BulkLoader, _ columns: HeldColumns
+        _ rowID: Int64, to entity: Entity, loader: BulkLoader, columns: HeldColumns
     ) throws -> BulkLoader.Outcome.Change {
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: rowID, in: database)

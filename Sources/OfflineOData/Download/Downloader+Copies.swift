@@ -49,13 +49,13 @@ private struct KeylessCopy {
 
     func apply(in database: Database) throws -> RowApplier.Counts {
         var counts = RowApplier.Counts()
-        guard let id = table.rowID?.quotedDatabaseIdentifier else { return counts }
-        let name = table.table.quotedDatabaseIdentifier
+        guard let id = table.rowID?.sqlIdentifier else { return counts }
+        let name = table.table.sqlIdentifier
         let loader = try BulkLoader(table: table, in: database)
         let rows = try Int64.fetchAll(database, sql: "SELECT \(id) FROM \(name) ORDER BY \(id)")
         let staged = try Int64.fetchAll(
             database, sql: "SELECT id FROM outpost_staged WHERE query_id = ? ORDER BY id", arguments: [query.id])
-        guard try !isSame(rows, staged, loader, in: database) else { return counts }
+        guard try !isSame(rows, staged, loader: loader, in: database) else { return counts }
         for row in rows { try loader.delete(row) }
         counts.removed = rows.count
         for number in staged {
@@ -67,7 +67,7 @@ private struct KeylessCopy {
     }
 
     private func isSame(
-        _ rows: [Int64], _ staged: [Int64], _ loader: BulkLoader, in database: Database
+        _ rows: [Int64], _ staged: [Int64], loader: BulkLoader, in database: Database
     ) throws -> Bool {
         guard rows.count == staged.count else { return false }
         return try zip(rows, staged).allSatisfy { row, number in

@@ -79,7 +79,7 @@ extension Downloader {
             }
             // Rows of the query's own set that something leads to are its rows, too.
             let met = page.entities + page.entities.flatMap { nested($0, of: table, in: table.set) }
-            for row in try await compare(met, query, table).seen { seen.insert(row) }
+            for row in try await compare(met, query, table: table).seen { seen.insert(row) }
             // What is expanded may differ although its parent does not.
             try await stage(page.entities, query)
             report.received += page.entities.count

@@ -28,7 +28,7 @@ extension Downloader {
     /// Asks for a page, encoded where the service's format can be read row by row.
     func firstPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> FirstPage {
         if link == nil || link == query.nextLink, let page = firstPage(of: query) { return .decoded(page) }
-        return try await inOrder(query, table, link) { request in
+        return try await inOrder(query, table, link: link) { request in
             try Task.checkCancellation()
             var request = request
             request.format = ResponseFormat()
@@ -50,15 +50,16 @@ extension Downloader {
     ///   - bounds: how much the read may bring.
     ///   - report: told how many rows were written so far.
     func write(
-        _ page: FirstPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage,
-        _ bounds: inout ReadBounds, report: (Int) -> Void
+        _ page: FirstPage, behind link: String?, query: StoredQuery, table: TableStorage,
+        bounds: inout ReadBounds, report: (Int) -> Void
     ) async throws -> WrittenPage {
         switch page {
         case .decoded(let page):
             try await bounds.add(page.entities.count)
-            return try await write(page, behind: link, query, table, report: report)
+            return try await write(page, behind: link, query: query, table: table, report: report)
         case .encoded(let collection):
-            return try await write(collection, behind: link, query, table, &bounds, report: report)
+            return try await write(
+                collection, behind: link, query: query, table: table, bounds: &bounds, report: report)
         }
     }
 
@@ -73,7 +74,7 @@ extension Downloader {
     }
 
     private func write(
-        _ page: EntityPage, behind link: String?, _ query: StoredQuery, _ table: TableStorage, report: (Int) -> Void
+        _ page: EntityPage, behind link: String?, query: StoredQuery, table: TableStorage, report: (Int) -> Void
     ) async throws -> WrittenPage {
         let end = pageEnd(
             nextLink: page.nextLink, deltaLink: page.deltaLink, behind: link, received: page.entities.count,
@@ -98,8 +99,8 @@ extension Downloader {
     }
 
     private func write(
-        _ collection: EncodedCollection, behind link: String?, _ query: StoredQuery, _ table: TableStorage,
-        _ bounds: inout ReadBounds, report: (Int) -> Void
+        _ collection: EncodedCollection, behind link: String?, query: StoredQuery, table: TableStorage,
+        bounds: inout ReadBounds, report: (Int) -> Void
     ) async throws -> WrittenPage {
         var written = WrittenPage()
         // The reader stays where the last part ended; it is worked with on the thread that writes.

@@ -25,7 +25,7 @@ extension Downloader {
     }
 
     /// Finds what of a page differs from what is here. Nothing is written, so that nobody waits.
-    func compare(_ entities: [Entity], _ query: StoredQuery, _ table: TableStorage) async throws -> Compared {
+    func compare(_ entities: [Entity], _ query: StoredQuery, table: TableStorage) async throws -> Compared {
         let queue = QueueTable(model: mapping.model)
         return try await database.read { [mapping, refusesUnreadableValues] database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
@@ -33,10 +33,7 @@ extension Downloader {
             loader.holders = { try columns.holders($0, query.id) }
             let before = BeforeImages(snapshots: queue.snapshots)
             // Nearly always none: then nothing is looked up per row.
-            let hasLocalChanges =
-                try Bool.fetchOne(
-                    database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
-                    arguments: [table.set]) ?? false
+            let hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
             let replacedStreams = try ReplacedStreams(table: table, in: database)
             let deleted = hasLocalChanges ? try before.deletedRows(of: table, in: database) : [:]
             let unreadable = try UnreadableValues(set: table.set, in: database)
@@ -118,7 +115,7 @@ extension Downloader {
             let after = last
             let part = try await database.read { try rows.unseen(after: after, seen, in: $0) }
             let keys = part.rows.map(\.key)
-            let present = try await confirmedPresent(keys, query, table)
+            let present = try await confirmedPresent(keys, query, table: table)
             try await stage(removed: keys.filter { !present.contains($0) }, query, table)
             guard let next = part.last else { break }
             last = next
@@ -127,7 +124,7 @@ extension Downloader {
 
     /// Which of the keys the service still has in the query's result.
     private func confirmedPresent(
-        _ keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage
+        _ keys: [EntityKey], _ query: StoredQuery, table: TableStorage
     ) async throws -> Set<EntityKey> {
         // Of a part of a result, what did not come is not in it any more, wherever else it is.
         let options = try ODataURL(parsing: query.text).options

@@ -166,7 +166,7 @@ struct Downloader: Sendable {
                 page = try await firstPage(query, table, link: nil)
             }
             let done = report.received
-            let written = try await write(page, behind: link, query, table, &bounds) { received in
+            let written = try await write(page, behind: link, query: query, table: table, bounds: &bounds) { received in
                 progress.report(
                     SyncProgress(phase: .downloading, query: query.name, done: done + received, total: total))
             }
@@ -287,7 +287,7 @@ struct Downloader: Sendable {
         repeat {
             let page = try await fullPage(query, table, link: link)
             try await bounds.addPage(rows: page.entities.count)
-            let compared = try await compare(page.entities, query, table)
+            let compared = try await compare(page.entities, query, table: table)
             for row in compared.seen { seen.insert(row) }
             try await stage(compared.differing, query)
             report.received += page.entities.count
@@ -312,7 +312,7 @@ struct Downloader: Sendable {
             guard let table else { return count }
             let kept = try await database.read { database in
                 try Int.fetchOne(
-                    database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)") ?? 0
+                    database, sql: "SELECT COUNT(*) FROM \(table.table.sqlIdentifier)") ?? 0
             }
             return count + kept
         }
@@ -390,7 +390,7 @@ struct Downloader: Sendable {
         if link == nil || link == query.nextLink, let first = firstPage(of: query) {
             page = first
         } else {
-            page = try await inOrder(query, table, link, fetch)
+            page = try await inOrder(query, table, link: link, fetch: fetch)
         }
         page.nextLink = nextLink(page.nextLink, behind: link, received: page.entities.count, of: query)
         return page
@@ -398,7 +398,7 @@ struct Downloader: Sendable {
 
     /// Asks for a page of a full read, ordered by key; see ``fullPage(_:_:link:)``.
     func inOrder<Answer>(
-        _ query: StoredQuery, _ table: TableStorage, _ link: String?, _ fetch: (ODataRequest) async throws -> Answer
+        _ query: StoredQuery, _ table: TableStorage, link: String?, fetch: (ODataRequest) async throws -> Answer
     ) async throws -> Answer {
         let unordered = try request(query, table, link: link)
         let ordered = ordered(unordered, table)
@@ -447,7 +447,7 @@ struct Downloader: Sendable {
 
     /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys.
     static func columnSet(
-        _ query: StoredQuery, _ table: TableStorage, _ mapping: StorageMapping
+        _ query: StoredQuery, _ table: TableStorage, mapping: StorageMapping
     ) throws -> ODataURL {
         var url = try ODataURL(parsing: query.text)
         url.options.expand.removeAll { item in item.relation.map { query.splits.contains($0) } ?? false }
@@ -476,7 +476,7 @@ struct Downloader: Sendable {
     }
 
     func columnSet(_ query: StoredQuery, _ table: TableStorage) throws -> ODataURL {
-        try Self.columnSet(query, table, mapping)
+        try Self.columnSet(query, table, mapping: mapping)
     }
 
     /// Asks for the first pages of several queries in one batch. What is not answered there is asked for again by each

@@ -26,60 +26,58 @@ struct ExpandParts {
     {
         guard let table = mapping.tables[entitySet] else { return }
         for item in url.options.expand {
-            guard item.form == .entities, item.options.levels == nil,
-                let navigation = item.navigation(of: table, mapping.model),
-                let storage = table.navigation[navigation.name]
-            else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query,
-                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
-            }
-            let options = item.options
-            let isPlain = options.top == nil && options.skip == nil && options.search == nil && options.apply.isEmpty
-            guard isPlain else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
-            }
+            let (navigation, storage) = try Self.keepable(item, of: table, mapping: mapping, query: query)
             if !whole.contains(navigation.name),
-                let split = Self.split(item, navigation, storage, url, table, mapping)
+                let split = Self.split(item, navigation, storage: storage, url: url, table: table, mapping: mapping)
             {
                 splits.append(split)
                 continue
             }
             if let target = mapping.tables[storage.target] {
-                try Self.checkWhole(options.expand, of: target, mapping, query)
+                try Self.checkWhole(item.options.expand, of: target, mapping: mapping, query: query)
             }
             wholes.append(navigation.name)
         }
     }
 
+    /// Returns the navigation property of an item of `$expand`.
+    ///
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for an item that cannot be kept offline.
+    private static func keepable(
+        _ item: ExpandItem, of table: TableStorage, mapping: StorageMapping, query: String
+    ) throws -> (NavigationProperty, NavigationStorage) {
+        let options = item.options
+        guard item.form == .entities, options.levels == nil,
+            let navigation = item.navigation(of: table, mapping.model),
+            let storage = table.navigation[navigation.name]
+        else {
+            throw OfflineError.invalidDefiningQuery(
+                name: query,
+                reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
+        }
+        guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty else {
+            throw OfflineError.invalidDefiningQuery(
+                name: query, reason: "only $filter, $select and $expand are possible within $expand.")
+        }
+        return (navigation, storage)
+    }
+
     /// Checks what is expanded in something that is read whole, at whatever depth.
     private static func checkWhole(
-        _ items: [ExpandItem], of table: TableStorage, _ mapping: StorageMapping, _ query: String
+        _ items: [ExpandItem], of table: TableStorage, mapping: StorageMapping, query: String
     ) throws {
         for item in items {
-            let options = item.options
-            guard item.form == .entities, options.levels == nil,
-                let storage = item.navigation(of: table, mapping.model).flatMap({ table.navigation[$0.name] })
-            else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query,
-                    reason: "$expand=\(item.path.map(\.text).joined(separator: "/")) cannot be kept offline.")
-            }
-            guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty else {
-                throw OfflineError.invalidDefiningQuery(
-                    name: query, reason: "only $filter, $select and $expand are possible within $expand.")
-            }
+            let (_, storage) = try keepable(item, of: table, mapping: mapping, query: query)
             if let target = mapping.tables[storage.target] {
-                try checkWhole(options.expand, of: target, mapping, query)
+                try checkWhole(item.options.expand, of: target, mapping: mapping, query: query)
             }
         }
     }
 
     /// The query for the related entities; `nil` where there is none.
     private static func split(
-        _ item: ExpandItem, _ navigation: NavigationProperty, _ storage: NavigationStorage, _ url: ODataURL,
-        _ table: TableStorage, _ mapping: StorageMapping
+        _ item: ExpandItem, _ navigation: NavigationProperty, storage: NavigationStorage, url: ODataURL,
+        table: TableStorage, mapping: StorageMapping
     ) -> Split? {
         guard !navigation.isContainment, item.path.count == 1, case .join(let target, _) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
@@ -89,7 +87,7 @@ struct ExpandParts {
         else { return nil }
         let condition: Expression?
         do throws(NoCondition) {
-            condition = try Self.condition(partner, url.options.filter, other)
+            condition = try Self.condition(partner, url.options.filter, other: other)
         } catch {
             return nil
         }
@@ -107,7 +105,7 @@ struct ExpandParts {
 
     /// The condition for the entities that one of the parents leads to; `nil` where all are.
     private static func condition(
-        _ partner: NavigationProperty, _ filter: Expression?, _ other: TableStorage
+        _ partner: NavigationProperty, _ filter: Expression?, other: TableStorage
     ) throws(NoCondition) -> Expression? {
         let name = Identifier(partner.name)
         if partner.isCollection {

@@ -40,7 +40,7 @@ struct ExpandedRelations {
             }
         }
         if let table = mapping.tables[query.entitySet] {
-            add(try Downloader.columnSet(query, table, mapping).options.expand, of: table)
+            add(try Downloader.columnSet(query, table, mapping: mapping).options.expand, of: table)
         }
         return found
     }
@@ -53,7 +53,7 @@ struct ExpandedRelations {
     func letGo(
         of rowID: Int64, _ links: [String: NavigationStorage], _ reached: [String: RowSet] = [:]
     ) throws {
-        for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached) }
+        for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached: reached) }
     }
 
     /// Makes the relations of a row as the service has them.
@@ -63,12 +63,12 @@ struct ExpandedRelations {
     ///   - isPart: whether it may lead to others besides, which were not asked for.
     ///   - reached: the rows that the query has brought so far, by set.
     func relate(
-        _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, _ reached: [String: RowSet]
+        _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, reached: [String: RowSet]
     ) throws {
         guard case .link(_, let link, let source, let target) = storage else { return }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(target.quotedDatabaseIdentifier) FROM \(link.quotedDatabaseIdentifier) "
-                + "WHERE \(source.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(target.sqlIdentifier) FROM \(link.sqlIdentifier) "
+                + "WHERE \(source.sqlIdentifier) = ?")
         let held = try Set(Int64.fetchAll(statement, arguments: [rowID]))
         for other in ids.symmetricDifference(held) {
             let pair = RelatedRows(table: link, rows: [source: rowID, target: other])
@@ -84,7 +84,7 @@ struct ExpandedRelations {
     private func isGone(
         _ pair: RelatedRows, accordingTo speaker: Speaker, _ reached: [String: RowSet]
     ) throws -> Bool {
-        let others = try speakers.all(of: pair.table, mapping, database).filter { other, set in
+        let others = try speakers.all(of: pair.table, mapping, in: database).filter { other, set in
             guard other != speaker, let row = pair.rows[other.column], let table = mapping.tables[set] else {
                 return false
             }
@@ -107,7 +107,7 @@ struct ExpandedRelations {
         /// By link table, with the set of the entities that they expand it in.
         private var known: [String: [Speaker: String]]?
 
-        func all(of link: String, _ mapping: StorageMapping, _ database: Database) throws -> [Speaker: String] {
+        func all(of link: String, _ mapping: StorageMapping, in database: Database) throws -> [Speaker: String] {
             if let known { return known[link] ?? [:] }
             var found: [String: [Speaker: String]] = [:]
             for query in try QueryTable.all(in: database) {

@@ -65,7 +65,7 @@ extension StoredQuery {
     /// What it brings of the rows of a set; `nil` where it brings none of them.
     fileprivate func selection(of table: TableStorage, _ mapping: StorageMapping) throws -> PropertySelection? {
         guard let own = mapping.tables[entitySet] else { return nil }
-        let url = try Downloader.columnSet(self, own, mapping)
+        let url = try Downloader.columnSet(self, own, mapping: mapping)
         var found = entitySet == table.set ? PropertySelection(url.options.select) : nil
         func add(_ items: [ExpandItem], of outer: TableStorage) {
             for item in items {

@@ -37,13 +37,13 @@ struct HeldRows {
 
     /// The ids of the next rows after one, in order.
     func ids(after last: Int64, limit: Int = HeldRows.limit, in database: Database) throws -> [Int64] {
-        guard let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier,
-            let id = table.rowID?.quotedDatabaseIdentifier
+        guard let owner = table.visibility?.ownerColumn.sqlIdentifier,
+            let id = table.rowID?.sqlIdentifier
         else { return [] }
         let parts = sources.map { source in
             switch source {
             case .owner:
-                "SELECT \(id) AS id FROM \(table.table.quotedDatabaseIdentifier) "
+                "SELECT \(id) AS id FROM \(table.table.sqlIdentifier) "
                     + "WHERE \(id) > ?3 AND \(owner) = ?1 AND ?2 IS NOT NULL"
             case .member:
                 "SELECT row_id AS id FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2 AND row_id > ?3"

@@ -115,12 +115,12 @@ struct Membership {
     /// deleted here meanwhile: should that be taken back, it is the query's.
     static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
-        let (owner, row) = (column.quotedDatabaseIdentifier, id.quotedDatabaseIdentifier)
+        let (owner, row) = (column.sqlIdentifier, id.sqlIdentifier)
         let rows = try Row.fetchAll(
             database,
             sql: """
                 SELECT m.row_id, COALESCE(t.\(owner), b.owner) AS owner FROM outpost_member AS m
-                LEFT JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(row) = m.row_id
+                LEFT JOIN \(table.table.sqlIdentifier) AS t ON t.\(row) = m.row_id
                 LEFT JOIN outpost_before AS b ON b.entity_set = m.entity_set AND b.row_id = m.row_id
                 WHERE m.entity_set = ? AND m.query_id = ?
                     AND (COALESCE(t.\(owner), b.owner) = 0

@@ -39,12 +39,12 @@ struct QueryRemoval: Sendable {
         let shared = try Int64.fetchAll(
             database,
             sql: """
-                SELECT t.\(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier) AS t
-                WHERE t.\(column.quotedDatabaseIdentifier) = ?1 AND (
+                SELECT t.\(id.sqlIdentifier) FROM \(table.table.sqlIdentifier) AS t
+                WHERE t.\(column.sqlIdentifier) = ?1 AND (
                     EXISTS(SELECT 1 FROM outpost_member AS m
-                        WHERE m.entity_set = ?2 AND m.row_id = t.\(id.quotedDatabaseIdentifier))
+                        WHERE m.entity_set = ?2 AND m.row_id = t.\(id.sqlIdentifier))
                     OR EXISTS(SELECT 1 FROM outpost_before AS b
-                        WHERE b.entity_set = ?2 AND b.row_id = t.\(id.quotedDatabaseIdentifier)))
+                        WHERE b.entity_set = ?2 AND b.row_id = t.\(id.sqlIdentifier)))
                 """, arguments: [query, table.set])
         for rowID in shared {
             try applier.release(rowID)
@@ -92,9 +92,9 @@ struct QueryRemoval: Sendable {
         let rows = try Int64.fetchAll(
             database,
             sql: """
-                SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
-                WHERE \(id.quotedDatabaseIdentifier) > ? AND \(column.quotedDatabaseIdentifier) = ?
-                ORDER BY \(id.quotedDatabaseIdentifier) LIMIT \(Self.step)
+                SELECT \(id.sqlIdentifier) FROM \(table.table.sqlIdentifier)
+                WHERE \(id.sqlIdentifier) > ? AND \(column.sqlIdentifier) = ?
+                ORDER BY \(id.sqlIdentifier) LIMIT \(Self.step)
                 """, arguments: [last, query])
         for rowID in rows { try loader.delete(rowID) }
         return rows.last.map { (rows.count, $0) }

@@ -71,10 +71,7 @@ struct RowApplier {
         containment = Containment(mapping: mapping)
         replacedStreams = try ReplacedStreams(table: table, in: database)
         containers = try containment.rows(containingChanges: table, in: database)
-        hasLocalChanges =
-            try Bool.fetchOne(
-                database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)",
-                arguments: [table.set]) ?? false
+        hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
     }
 
     /// Takes in an entity as the service has it now.

@@ -72,7 +72,7 @@ public struct ServiceSurvey: Sendable {
             if model.singleton(set) != nil {
                 rows = 1
             } else if isCounted {
-                rows = try await count(overSet, service, values)
+                rows = try await count(overSet, service, parameters: values)
             }
             parts.append(Part(query: query, rows: rows))
             stored.append(
@@ -93,7 +93,7 @@ public struct ServiceSurvey: Sendable {
 
     /// The number of rows of a query; `nil` when the service does not count.
     static func count(
-        _ query: DefiningQuery, _ service: any ODataProvider, _ parameters: [String: Expression] = [:]
+        _ query: DefiningQuery, _ service: any ODataProvider, parameters: [String: Expression] = [:]
     ) async throws -> Int? {
         var url = query.url
         QueryParameters.substitute(parameters, in: &url.options)

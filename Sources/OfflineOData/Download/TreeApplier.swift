@@ -55,7 +55,7 @@ struct TreeApplier {
     mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
         guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
-        try applyRelated(of: entity, try present(rowID, table), table, expand, &reached)
+        try applyRelated(of: entity, try present(rowID, table), table: table, items: expand, reached: &reached)
     }
 
     /// - Parameter reached: the rows that were met, by set.
@@ -80,8 +80,8 @@ struct TreeApplier {
     /// - Parameter rowID: the row of the entity; `nil` where it was deleted here. What it contains and its relations went with
     ///   it then, and are back with it; what it leads to is still what the service has, and stays.
     private mutating func applyRelated(
-        of entity: Entity, _ rowID: Int64?, _ table: TableStorage, _ items: [ExpandItem],
-        _ reached: inout [String: RowSet]
+        of entity: Entity, _ rowID: Int64?, table: TableStorage, items: [ExpandItem],
+        reached: inout [String: RowSet]
     ) throws {
         if let rowID, try expanded.note(items.compactMap(\.relation), of: rowID, in: table.set) {
             noted[table.set, default: RowSet()].insert(rowID)
@@ -93,7 +93,7 @@ struct TreeApplier {
                 let options = items.first(where: { $0.relation == name })?.options
             else { continue }
             if storage.target.contains("/") {
-                try contain(entities, in: rowID, target, options.expand, &reached)
+                try contain(entities, in: rowID, target: target, items: options.expand, reached: &reached)
                 continue
             }
             var ids: Set<Int64> = []
@@ -104,10 +104,10 @@ struct TreeApplier {
                 let there = try present(id, target)
                 if let there { ids.insert(there) }
                 reached[storage.target, default: RowSet()].insert(id)
-                try applyRelated(of: other, there, target, options.expand, &reached)
+                try applyRelated(of: other, there, table: target, items: options.expand, reached: &reached)
             }
             if let rowID, case .link = storage {
-                try relations.relate(rowID, storage, to: ids, isPart: options.filter != nil, reached)
+                try relations.relate(rowID, storage, to: ids, isPart: options.filter != nil, reached: reached)
             }
         }
     }
@@ -117,11 +117,11 @@ struct TreeApplier {
     ///
     /// - Parameter parent: the row of the container; `nil` where it was deleted here.
     private mutating func contain(
-        _ entities: [Entity], in parent: Int64?, _ target: TableStorage, _ items: [ExpandItem],
-        _ reached: inout [String: RowSet]
+        _ entities: [Entity], in parent: Int64?, target: TableStorage, items: [ExpandItem],
+        reached: inout [String: RowSet]
     ) throws {
         guard let parent else {
-            for entity in entities { try applyRelated(of: entity, nil, target, items, &reached) }
+            for entity in entities { try applyRelated(of: entity, nil, table: target, items: items, reached: &reached) }
             return
         }
         var ids: Set<Int64> = []
@@ -129,7 +129,7 @@ struct TreeApplier {
             guard let (rowID, change) = try contained[target.set]?.apply(entity, in: parent) else { continue }
             ids.insert(rowID)
             try root.mark(change, rowID, of: target.set)
-            try applyRelated(of: entity, try present(rowID, target), target, items, &reached)
+            try applyRelated(of: entity, try present(rowID, target), table: target, items: items, reached: &reached)
         }
         for row in try contained[target.set]?.letGo(in: parent, but: ids) ?? [] {
             try releaseExpanded(of: row, target, reached)

@@ -39,18 +39,18 @@ struct TreeCoder {
         // A snapshot is an array, a node an object.
         guard data.first == UInt8(ascii: "{") else { return try snapshots.decode(data, shape: table.shape) }
         do {
-            return try entity(JSONDecoder().decode(Node.self, from: data), table, mapping)
+            return try entity(JSONDecoder().decode(Node.self, from: data), table, mapping: mapping)
         } catch let error as DecodingError {
             throw OfflineError.damagedQueue(reason: "a staged page cannot be read: \(error)")
         }
     }
 
-    private func entity(_ node: Node, _ table: TableStorage, _ mapping: StorageMapping) throws -> Entity {
+    private func entity(_ node: Node, _ table: TableStorage, mapping: StorageMapping) throws -> Entity {
         var entity = try snapshots.decode(node.entity, shape: table.shape)
         if let streams = node.streams { entity.streamETags = streams }
         for (name, others) in node.related ?? [:] {
             guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { continue }
-            entity.related[name] = .many(try others.map { try self.entity($0, other, mapping) })
+            entity.related[name] = .many(try others.map { try self.entity($0, other, mapping: mapping) })
         }
         return entity
     }

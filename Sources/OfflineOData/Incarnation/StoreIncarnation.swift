@@ -55,7 +55,7 @@ struct StoreIncarnation: Sendable {
         case .unnoted: return true
         case .doubtful:
             // What is archived may be sent again too.
-            return try !(Bool.fetchOne(database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue)") ?? false)
+            return try QueueTable.isEmpty(in: database)
         }
     }
 

@@ -68,7 +68,7 @@ extension OfflineODataProvider {
         let (mapping, environment) = (mapping, options.environment)
         return try await database.write { database in
             var done: [String] = []
-            if try !Self.problems(in: database).isEmpty {
+            if try !database.integrityProblems().isEmpty {
                 try database.execute(sql: "REINDEX")
                 done.append("The indexes were made again.")
             }
@@ -76,11 +76,11 @@ extension OfflineODataProvider {
             if broken > 0 { done.append("\(broken) streams that lack bytes are loaded again by the next download.") }
             var removed = 0
             for table in mapping.tables.values {
-                guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.quotedDatabaseIdentifier
+                guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.sqlIdentifier
                 else { continue }
-                let rows = "SELECT \(rowID) FROM \(table.table.quotedDatabaseIdentifier)"
+                let rows = "SELECT \(rowID) FROM \(table.table.sqlIdentifier)"
                 // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
-                let needed = set.isClientOnly ? rows : "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
+                let needed = set.isClientOnly ? rows : QueueTable.changedRowsOfSet
                 try database.execute(
                     sql: "DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (\(needed))",
                     arguments: [table.set])
@@ -98,19 +98,17 @@ extension OfflineODataProvider {
                 }
             }
             if removed > 0 { done.append("\(removed) notes about rows that are not there were removed.") }
-            if let problem = try Self.problems(in: database).first {
+            if let problem = try database.integrityProblems().first {
                 for query in try QueryTable.all(in: database) {
                     try QueryTable.forgetLinks(of: query.id, in: database)
                 }
                 done.append("Everything is compared with the service by the next download: \(problem)")
             }
-            if !done.isEmpty { try Events.add("repaired", done.joined(separator: " "), environment, in: database) }
+            if !done.isEmpty {
+                try Events.add("repaired", done.joined(separator: " "), environment: environment, in: database)
+            }
             return done
         }
-    }
-
-    private static func problems(in database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
     /// How the defining queries are downloaded, and what became of what they expand.

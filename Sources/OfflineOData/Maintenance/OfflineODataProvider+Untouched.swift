@@ -21,30 +21,27 @@ extension OfflineODataProvider {
             case .empty: return true
             case .store:
                 guard try EngineSchema.version(in: database) <= EngineSchema.version else { return false }
-                return try holdsNothing(database)
+                return try holdsNothing(in: database)
             }
         }
         return isUntouched ?? false
     }
 
-    private static func holdsNothing(_ database: Database) throws -> Bool {
-        // The number of the last change stays when the change is gone.
-        let changes = try Int.fetchOne(
-            database, sql: "SELECT COUNT(*) FROM sqlite_sequence WHERE name = 'outpost_queue'")
+    private static func holdsNothing(in database: Database) throws -> Bool {
         let downloads = try Int.fetchOne(
             database,
             sql: """
                 SELECT COUNT(*) FROM outpost_query
                 WHERE is_loaded OR next_link IS NOT NULL OR delta_link IS NOT NULL OR last_download IS NOT NULL
                 """)
-        guard changes == 0, downloads == 0 else { return false }
+        guard try QueueTable.wasNeverUsed(in: database), downloads == 0 else { return false }
         // All that is not the engine's own are rows, and the indexes of searches over them.
         let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         let virtual = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'")
         for table in tables where !table.hasPrefix("outpost_") && !table.hasPrefix("sqlite_") {
             guard !virtual.contains(where: { table == $0 || table.hasPrefix($0 + "_") }) else { continue }
-            let row = try Int.fetchOne(database, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1")
+            let row = try Int.fetchOne(database, sql: "SELECT 1 FROM \(table.sqlIdentifier) LIMIT 1")
             guard row == nil else { return false }
         }
         return true

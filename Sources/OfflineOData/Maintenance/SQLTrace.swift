@@ -24,5 +24,5 @@ public enum SQLTrace: Sendable {
     }
 
     /// Tables of the engine whose values are not shown.
-    private static let secretTables = ["outpost_queue", "outpost_query", "outpost_shelf", "outpost_setting"]
+    private static let secretTables = [QueueTable.name, "outpost_query", "outpost_shelf", "outpost_setting"]
 }

@@ -87,7 +87,7 @@ struct SalvagedSettings {
         if try database.tableExists("outpost_unreadable") { return 6 }
         if try database.tableExists("outpost_shelf") { return 5 }
         guard try database.tableExists("outpost_upserted") else {
-            return try database.columns(in: "outpost_queue").contains { $0.name == "options" } ? 2 : 1
+            return try database.columns(in: QueueTable.name).contains { $0.name == "options" } ? 2 : 1
         }
         return try database.tableExists("outpost_seen") ? 3 : 4
     }

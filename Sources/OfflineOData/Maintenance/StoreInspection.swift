@@ -57,7 +57,7 @@ enum StoreInspection {
         configuration.readonly = isReadOnly
         configuration.prepareDatabase { database in
             // A temporary file would be plain.
-            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            try database.setPragma(.temporaryStore, "MEMORY")
             StoreFunctions.register(in: database)
             TextComparison.register(in: database)
         }
@@ -86,7 +86,7 @@ enum StoreInspection {
 
     private static func integrityProblems(in database: Database) throws -> [String] {
         do {
-            return try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            return try database.integrityProblems()
         } catch let error as DatabaseError {
             return [message(error)]
         }
@@ -124,10 +124,10 @@ enum StoreInspection {
         let copy = try DatabaseQueue()
         try copy.write { target in
             for statement in EngineSchema.tables(of: version) { try target.execute(sql: statement) }
-            for table in ["outpost_queue", "outpost_query"] {
+            for table in [QueueTable.name, "outpost_query"] {
                 let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(table)")
                 while let row = try rows.next() {
-                    let columns: [String] = row.columnNames.map(\.quotedDatabaseIdentifier)
+                    let columns: [String] = row.columnNames.map(\.sqlIdentifier)
                     let marks = columns.map { _ in "?" }.joined(separator: ", ")
                     try target.execute(
                         sql: "INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES (\(marks))",

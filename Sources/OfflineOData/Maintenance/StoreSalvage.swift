@@ -70,7 +70,7 @@ extension OfflineODataProvider {
         let files = try SalvageFiles(path: path, protection, incarnations)
         defer { files.removeRemains() }
         let leftOut = try files.makeCopy()
-        var report = try await StoreSalvage.copy(files, protection, origin)
+        var report = try await StoreSalvage.copy(files, protection, origin: origin)
         if leftOut > 0 { report.losses["store.db-wal"] = leftOut }
         report.damagedFile = try files.replace()
         return report
@@ -101,7 +101,7 @@ struct StoreSalvage {
     ]
 
     static func copy(
-        _ files: SalvageFiles, _ protection: StoreProtection, _ origin: StoreOrigin?
+        _ files: SalvageFiles, _ protection: StoreProtection, origin: StoreOrigin?
     ) async throws -> SalvageReport {
         let options = OfflineODataProvider.Options()
         let pages = try files.pages()
@@ -217,16 +217,16 @@ struct StoreSalvage {
 
     /// The numbers by which a file says what it is.
     private func copyNumbers() throws {
-        for pragma in ["application_id", "user_version"] {
-            let value = try source.flatMap { source in
+        for pragma in [Pragma.applicationID, .userVersion] {
+            let value: Int? = try source.flatMap { source in
                 do {
-                    return try Int.fetchOne(source, sql: "PRAGMA \(pragma)")
+                    return try source.pragma(pragma)
                 } catch let error as DatabaseError where Self.isDamage(error) && pages != nil {
                     return nil
                 }
             }
-            let known = pragma == "application_id" ? OfflineLayout.applicationID : OfflineLayout.version
-            try target.execute(sql: "PRAGMA \(pragma) = \(value ?? known)")
+            let known = pragma == .applicationID ? OfflineLayout.applicationID : OfflineLayout.version
+            try target.setPragma(pragma, value ?? known)
         }
     }
 
@@ -241,31 +241,35 @@ struct StoreSalvage {
                 DELETE FROM outpost_staged;
                 """)
         try Events.add(
-            "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses", .system, in: target
+            "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses",
+            environment: .system, in: target
         )
     }
 
     private mutating func copy(_ table: String, from source: Database) throws {
         let columns = try source.columns(in: table).map(\.name)
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let name = table.quotedDatabaseIdentifier
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        let name = table.sqlIdentifier
         let insert =
             "INSERT OR IGNORE INTO \(name)(\(list)) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
         report.saved[table] = 0
         failures = 0
         if let rowID = try Self.rowID(of: table, in: source) {
             let (range, areRead) = try bounds(of: table, rowID, in: source)
-            try copy(name, table, list, insert, rowID, range.lowerBound, range.upperBound, from: source)
+            try copy(
+                name, table, list: list, insert: insert, rowID: rowID, from: range.lowerBound, to: range.upperBound,
+                from: source)
             // What is behind an end that cannot be read, nobody knows.
             if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
             // A table ordered by its key: from both ends up to the damage.
-            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table, from: source)
+            let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table: table, from: source)
             guard !isWhole else { return }
             report.losses[table, default: 0] += 1
-            let key = try source.primaryKey(table).columns.map { "\($0.quotedDatabaseIdentifier) DESC" }
+            let key = try source.primaryKey(table).columns.map { "\($0.sqlIdentifier) DESC" }
             _ = try copyAll(
-                "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table, from: source)
+                "SELECT \(list) FROM \(name) ORDER BY \(key.joined(separator: ", "))", insert, table: table,
+                from: source)
         }
     }
 
@@ -287,9 +291,9 @@ struct StoreSalvage {
         of table: String, _ rowID: String, in source: Database
     ) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
         func end(_ function: String, from index: String? = nil) throws -> Int64? {
-            let hint = index.map { " INDEXED BY \($0.quotedDatabaseIdentifier)" } ?? ""
+            let hint = index.map { " INDEXED BY \($0.sqlIdentifier)" } ?? ""
             return try Int64.fetchOne(
-                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.quotedDatabaseIdentifier)\(hint)")
+                source, sql: "SELECT \(function)(\(rowID)) FROM \(table.sqlIdentifier)\(hint)")
         }
         /// What its indexes say, which have all row ids too.
         func indexed(_ function: String) -> [Int64] {
@@ -319,12 +323,12 @@ struct StoreSalvage {
 
     /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
     private mutating func copy(
-        _ name: String, _ table: String, _ list: String, _ insert: String, _ rowID: String, _ from: Int64, _ to: Int64,
+        _ name: String, _ table: String, list: String, insert: String, rowID: String, from: Int64, to: Int64,
         from source: Database
     ) throws {
         let sql = "SELECT \(list) FROM \(name) WHERE \(rowID) BETWEEN \(from) AND \(to)"
         let before = report.saved[table]
-        if try copyAll(sql, insert, table, from: source) { return }
+        if try copyAll(sql, insert, table: table, from: source) { return }
         failures += 1
         guard from < to, failures < Self.maximumFailures else {
             report.losses[table, default: 0] += 1
@@ -334,13 +338,13 @@ struct StoreSalvage {
         report.saved[table] = before
         // Damaged row ids may be anywhere: their sum or difference may be beyond what a number holds.
         let middle = (from >> 1) + (to >> 1) + (from & to & 1)
-        try copy(name, table, list, insert, rowID, from, middle, from: source)
-        try copy(name, table, list, insert, rowID, middle + 1, to, from: source)
+        try copy(name, table, list: list, insert: insert, rowID: rowID, from: from, to: middle, from: source)
+        try copy(name, table, list: list, insert: insert, rowID: rowID, from: middle + 1, to: to, from: source)
     }
 
     /// - Returns: whether every row could be read.
     private mutating func copyAll(
-        _ sql: String, _ insert: String, _ table: String, from source: Database
+        _ sql: String, _ insert: String, table: String, from source: Database
     ) throws -> Bool {
         let statement = try target.cachedStatement(sql: insert)
         do {

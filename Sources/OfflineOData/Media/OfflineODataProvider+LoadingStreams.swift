@@ -52,7 +52,7 @@ extension OfflineODataProvider {
         try await database.read { [mapping] database in
             let containment = Containment(mapping: mapping)
             return try StreamTable.due(query.id, table, in: database).map { rowID, properties in
-                StreamRow(id: rowID, url: try containment.url(of: rowID, table, database), properties: properties)
+                StreamRow(id: rowID, url: try containment.url(of: rowID, table, in: database), properties: properties)
             }
         }
     }

@@ -25,7 +25,7 @@ extension OfflineODataProvider {
         if plain.method == .create, case .media(let bytes, let contentType) = plain.body,
             case .entities(let shape, _) = bound.resource.target, shape.hasStream
         {
-            return try await createMedia(bytes, contentType, at: bound.resource.steps, plain)
+            return try await createMedia(bytes, contentType, at: bound.resource.steps, request: plain)
         }
         guard let property = bound.resource.target.streamProperty else { return nil }
         let redirected = try await followingAlias(plain) ?? plain
@@ -36,7 +36,7 @@ extension OfflineODataProvider {
             guard case .media(let bytes, let contentType) = plain.body else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "The bytes of the stream were expected.")
             }
-            return try await replaceStream(bytes, contentType, of: steps, property, redirected)
+            return try await replaceStream(bytes, contentType, of: steps, property: property, request: redirected)
         case .delete where property.isEmpty:
             // A media entity goes with its stream (OData Protocol 4.01, 11.4.7.3).
             var entity = redirected
@@ -123,7 +123,7 @@ extension OfflineODataProvider {
     /// Creates a media entity in a set, in what an entity contains, or related to an entity: its stream is sent first, then
     /// what is set of its properties, the foreign key of such a relation included.
     private func createMedia(
-        _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], _ request: ODataRequest
+        _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], request: ODataRequest
     ) async throws -> ODataResponse {
         let created = try await storing(bytes, contentType) {
             [self] stream, length, database -> (entity: Entity?, id: String) in
@@ -137,7 +137,7 @@ extension OfflineODataProvider {
             if let (row, navigation) = place.relation, let key = try loader.read(rowID)?.key {
                 try relate(key, in: place.table, to: row, by: navigation, request, in: database)
             }
-            let url = try Containment(mapping: mapping).url(of: rowID, place.table, database)
+            let url = try Containment(mapping: mapping).url(of: rowID, place.table, in: database)
             return (entity: try loader.read(rowID), id: url.description)
         }
         guard var entity = created.entity else { return ODataResponse(status: 204) }
@@ -182,7 +182,7 @@ extension OfflineODataProvider {
             return try local.writer.link(
                 row, navigation: navigation, to: KeyURL.url(set: table.set, key: key, mapping).description,
                 request: request,
-                database: database)
+                in: database)
         }
         var patch = Entity(shape: table.shape)
         for pair in pairs {
@@ -194,8 +194,8 @@ extension OfflineODataProvider {
     }
 
     private func replaceStream(
-        _ bytes: ByteStream, _ contentType: String, of steps: [BoundSegment], _ property: String,
-        _ request: ODataRequest
+        _ bytes: ByteStream, _ contentType: String, of steps: [BoundSegment], property: String,
+        request: ODataRequest
     ) async throws -> ODataResponse {
         try await storing(bytes, contentType) { [self] stream, length, database in
             let (row, rowID) = try streamOwner(steps, request.url, in: database)
@@ -228,7 +228,7 @@ extension OfflineODataProvider {
     /// - Parameter body: gets the stream's number and length, in a transaction.
     private func storing<Value: Sendable>(
         _ bytes: ByteStream, _ contentType: String,
-        _ body: @escaping @Sendable (Int64, Int64, Database) throws -> Value
+        body: @escaping @Sendable (Int64, Int64, Database) throws -> Value
     ) async throws -> Value {
         let id = try await streams.begin(contentType: contentType, isLocal: true)
         do {

@@ -43,7 +43,7 @@ struct StreamLoader: Sendable {
         }
         var offset: Int64 = 0
         if let partial, partial.etag != nil {
-            offset = partial.length / Int64(StreamTable.chunkSize) * Int64(StreamTable.chunkSize)
+            offset = partial.length / Int64(StreamChunks.size) * Int64(StreamChunks.size)
         }
         if offset > 0, let etag = partial?.etag {
             request.headers["Range"] = "bytes=\(offset)-"

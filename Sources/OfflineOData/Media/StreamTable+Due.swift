@@ -82,12 +82,12 @@ extension StreamTable {
     private static func changed(
         _ query: Int64, _ table: TableStorage, after last: Int64, in database: Database
     ) throws -> [Int64] {
-        guard let condition = held(table), let id = table.rowID?.quotedDatabaseIdentifier else { return [] }
+        guard let condition = held(table), let id = table.rowID?.sqlIdentifier else { return [] }
         return try Int64.fetchAll(
             database,
             sql: """
                 SELECT u.row_id FROM outpost_upserted AS u
-                JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(id) = u.row_id
+                JOIN \(table.table.sqlIdentifier) AS t ON t.\(id) = u.row_id
                 WHERE u.entity_set = ?2 AND u.row_id > ?3 AND \(condition)
                 ORDER BY u.row_id LIMIT \(rowsAtOnce)
                 """, arguments: [query, table.set, last])
@@ -97,11 +97,11 @@ extension StreamTable {
     private static func missing(
         _ query: Int64, _ table: TableStorage, after last: Int64, in database: Database
     ) throws -> [Int64] {
-        guard let condition = held(table), let id = table.rowID?.quotedDatabaseIdentifier else { return [] }
+        guard let condition = held(table), let id = table.rowID?.sqlIdentifier else { return [] }
         return try Int64.fetchAll(
             database,
             sql: """
-                SELECT t.\(id) FROM \(table.table.quotedDatabaseIdentifier) AS t
+                SELECT t.\(id) FROM \(table.table.sqlIdentifier) AS t
                 WHERE t.\(id) > ?3 AND \(condition) AND NOT EXISTS (
                     SELECT 1 FROM outpost_stream AS s
                     WHERE s.entity_set = ?2 AND s.row_id = t.\(id) AND s.is_complete = 1)
@@ -113,9 +113,9 @@ extension StreamTable {
     private static func held(_ table: TableStorage) -> String? {
         guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return nil }
         return """
-            (t.\(owner.quotedDatabaseIdentifier) = ?1 OR EXISTS (
+            (t.\(owner.sqlIdentifier) = ?1 OR EXISTS (
                 SELECT 1 FROM outpost_member AS m
-                WHERE m.entity_set = ?2 AND m.row_id = t.\(id.quotedDatabaseIdentifier) AND m.query_id = ?1))
+                WHERE m.entity_set = ?2 AND m.row_id = t.\(id.sqlIdentifier) AND m.query_id = ?1))
             """
     }
 
@@ -125,12 +125,12 @@ extension StreamTable {
     static func due(
         _ query: Int64, _ table: TableStorage, in database: Database
     ) throws -> [(rowID: Int64, properties: [String])] {
-        guard let condition = held(table), let id = table.rowID?.quotedDatabaseIdentifier else { return [] }
+        guard let condition = held(table), let id = table.rowID?.sqlIdentifier else { return [] }
         let found = try Row.fetchAll(
             database,
             sql: """
                 SELECT DISTINCT s.row_id, s.property FROM outpost_stream AS s
-                JOIN \(table.table.quotedDatabaseIdentifier) AS t ON t.\(id) = s.row_id
+                JOIN \(table.table.sqlIdentifier) AS t ON t.\(id) = s.row_id
                 WHERE s.entity_set = ?2 AND s.is_complete = 0 AND s.is_local = 0 AND \(condition)
                 ORDER BY s.row_id, s.property
                 """, arguments: [query, table.set])
@@ -157,7 +157,7 @@ extension StreamTable {
 
     /// Lets go of the bytes that came of a stream; it is due as before.
     static func empty(_ id: Int64, in database: Database) throws {
-        try database.execute(sql: "DELETE FROM outpost_stream_chunk WHERE stream = ?", arguments: [id])
+        try StreamChunks.remove(id, in: database)
         try database.execute(
             sql: "UPDATE outpost_stream SET etag = NULL, length = 0 WHERE id = ?", arguments: [id])
     }

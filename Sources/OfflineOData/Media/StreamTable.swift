@@ -5,9 +5,6 @@ import ODataStore
 
 /// The streams of media entities and of stream properties, in rows of one size each, never whole in memory.
 struct StreamTable: Sendable {
-    /// Bytes per row.
-    static let chunkSize = 256 << 10
-
     let database: StoreDatabase
 
     /// The entity whose stream it is, and the property where it is not the entity's own.
@@ -106,36 +103,20 @@ struct StreamTable: Sendable {
 
     /// Appends bytes as fast as they come, each chunk in a transaction of its own, so that what has come stays.
     ///
-    /// - Parameter length: how many bytes there are already, a multiple of ``chunkSize``.
+    /// - Parameter length: how many bytes there are already, a multiple of `StreamChunks.size`.
     /// - Returns: how many there are now.
     func append(_ bytes: ByteStream, to id: Int64, after length: Int64 = 0) async throws -> Int64 {
-        var position = length / Int64(Self.chunkSize)
-        var total = length
-        var buffer: [UInt8] = []
-        while let chunk = try await bytes.next() {
-            try Task.checkCancellation()
-            total += Int64(chunk.count)
-            buffer += chunk
-            while buffer.count >= Self.chunkSize {
-                try await write(Data(buffer.prefix(Self.chunkSize)), at: position, of: id)
-                buffer.removeFirst(Self.chunkSize)
-                position += 1
-            }
-        }
-        if !buffer.isEmpty { try await write(Data(buffer), at: position, of: id) }
-        return total
+        try await StreamChunks.cut(bytes, after: length) { try await write($0, at: $1, of: id) }
     }
 
     private func write(_ bytes: Data, at position: Int64, of id: Int64) async throws {
         try await database.bulkWrite { database in
-            try database.cachedStatement(
-                sql: "INSERT OR REPLACE INTO outpost_stream_chunk(stream, position, bytes) VALUES (?, ?, ?)"
-            ).execute(arguments: [id, position, bytes])
+            try StreamChunks.write(bytes, at: position, of: id, in: database)
             try database.execute(
                 sql: """
                     UPDATE outpost_stream SET length = max(length, ?),
                         row_id = CASE entity_set WHEN '' THEN unixepoch() ELSE row_id END WHERE id = ?
-                    """, arguments: [position * Int64(Self.chunkSize) + Int64(bytes.count), id])
+                    """, arguments: [position * Int64(StreamChunks.size) + Int64(bytes.count), id])
             guard database.changesCount == 1 else { throw Self.isGone }
         }
     }
@@ -195,10 +176,10 @@ struct StreamTable: Sendable {
 
     /// Removes what was changed here of a row's streams: what was downloaded is seen again, and what was not is loaded
     /// when it is asked for.
-    static func removeLocal(set: String, rowID: Int64, in database: Database) throws {
+    static func removeLocal(of row: RowReference, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND is_local = 1",
-            arguments: [set, rowID])
+            arguments: [row.set, row.rowID])
     }
 
     /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that
@@ -209,7 +190,7 @@ struct StreamTable: Sendable {
             try database.execute(
                 sql: """
                     DELETE FROM outpost_stream WHERE entity_set = ?1 AND id NOT IN (\(waiting)) AND row_id NOT IN (
-                        SELECT \(rowID.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)
+                        SELECT \(rowID.sqlIdentifier) FROM \(table.table.sqlIdentifier)
                         UNION ALL SELECT row_id FROM outpost_before WHERE entity_set = ?1)
                         AND \(cannotComeBack)
                     """, arguments: [table.set])
@@ -231,46 +212,6 @@ struct StreamTable: Sendable {
 
     /// The bytes of a stream, read as they are pulled; no transaction lives between two chunks.
     func bytes(of stream: Info) -> ByteStream {
-        bytes(of: stream.id, 0..<stream.length)
-    }
-
-    private func bytes(of id: Int64, _ range: Range<Int64>) -> ByteStream {
-        let cursor = Cursor(database: database, stream: id, range: range)
-        return ByteStream(
-            length: range.upperBound - range.lowerBound,
-            part: { part in bytes(of: id, range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound) }
-        ) { try await cursor.next() }
-    }
-
-    private actor Cursor {
-        let database: StoreDatabase
-        let stream: Int64
-        let end: Int64
-        var offset: Int64
-
-        init(database: StoreDatabase, stream: Int64, range: Range<Int64>) {
-            self.database = database
-            self.stream = stream
-            end = range.upperBound
-            offset = range.lowerBound
-        }
-
-        func next() async throws -> [UInt8]? {
-            guard offset < end else { return nil }
-            let size = Int64(StreamTable.chunkSize)
-            let (position, start, stream) = (offset / size, Int(offset % size), stream)
-            let chunk = try await database.read { database in
-                try Data.fetchOne(
-                    database, sql: "SELECT bytes FROM outpost_stream_chunk WHERE stream = ? AND position = ?",
-                    arguments: [stream, position])
-            }
-            guard let chunk, chunk.count > start else {
-                throw ODataError(
-                    status: 410, code: "StreamReplaced", message: "The stream was replaced while it was read.")
-            }
-            let count = min(Int64(chunk.count - start), end - offset)
-            offset += count
-            return Array(chunk.dropFirst(start).prefix(Int(count)))
-        }
+        StreamChunks { try await database.read($0) }.bytes(of: stream.id, length: stream.length)
     }
 }

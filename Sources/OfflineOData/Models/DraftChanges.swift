@@ -28,15 +28,16 @@ struct DraftChanges {
             let former = request.base.map { Entity(shape: part.shape, key: request.key).merging($0) }
             return try [present, former].compactMap { $0 }.contains { version in
                 try leads(
-                    version, of: part, to: RowReference(set: table.set, rowID: rowID), isActive, &seen, in: database)
+                    version, of: part, to: RowReference(set: table.set, rowID: rowID), isActive: isActive, seen: &seen,
+                    in: database)
             }
         }
     }
 
     /// - Parameter seen: the rows on the way from which it is known that they do not lead there.
     private func leads(
-        _ entity: Entity, of table: TableStorage, to root: RowReference, _ isActive: ODataValue,
-        _ seen: inout Set<RowReference>, in database: Database
+        _ entity: Entity, of table: TableStorage, to root: RowReference, isActive: ODataValue,
+        seen: inout Set<RowReference>, in database: Database
     ) throws -> Bool {
         // A call within a call for each step of a long way would end on the stack of a thread.
         var open = [(entity, table)]

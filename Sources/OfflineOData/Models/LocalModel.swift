@@ -5,7 +5,7 @@ import ODataStore
 /// The model that a store's tables are made for: a service's, with the sets that the app has for itself.
 enum LocalModel {
     /// The term that names the active set of a set of drafts.
-    static let draftTerm = "com.sap.vocabularies.Offline.v1.LocalDraft"
+    static let draftTerm = Vocabulary.offline + "LocalDraft"
     static let setting = "local.metadata"
     private static let numberSetting = "local.metadata.number"
 
@@ -78,7 +78,7 @@ enum LocalModel {
     }
 
     private static func countedNumber(of schema: String, in database: Database) throws -> Int? {
-        let table = "\(schema.quotedDatabaseIdentifier).outpost_setting"
+        let table = "\(schema.sqlIdentifier).outpost_setting"
         let statement = try database.cachedStatement(
             sql: "SELECT CAST(value AS TEXT) FROM \(table) WHERE name = ?")
         return try String.fetchOne(statement, arguments: [numberSetting]).flatMap { Int($0) }
@@ -137,7 +137,7 @@ enum LocalModel {
     /// Deletes the rows of the app's own sets.
     static func purge(_ model: EntityDataModel, in database: Database) throws {
         for table in ownTables(of: model) {
-            try database.execute(sql: "DELETE FROM \(table.table.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DELETE FROM \(table.table.sqlIdentifier)")
             // What drafts were made from.
             try database.execute(sql: "DELETE FROM outpost_before WHERE entity_set = ?", arguments: [table.set])
         }
@@ -147,7 +147,7 @@ enum LocalModel {
     static func countRows(of model: EntityDataModel, in database: Database) throws -> Int {
         try ownTables(of: model).reduce(0) { sum, table in
             let count = try Int.fetchOne(
-                database, sql: "SELECT COUNT(*) FROM \(table.table.quotedDatabaseIdentifier)")
+                database, sql: "SELECT COUNT(*) FROM \(table.table.sqlIdentifier)")
             return sum + (count ?? 0)
         }
     }

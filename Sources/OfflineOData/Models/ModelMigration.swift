@@ -72,14 +72,14 @@ struct ModelMigration {
     /// - Returns: the sets whose rows lack what is new, or are stored otherwise now.
     func run(in database: Database) throws -> Set<String> {
         // Renaming a table must not change what triggers of others say.
-        try database.execute(sql: "PRAGMA legacy_alter_table = ON")
-        defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        try database.setPragma(.legacyAlterTable, "ON")
+        defer { try? database.setPragma(.legacyAlterTable, "OFF") }
         let recoded = recodedTables
         let kept = Set(oldStatements).intersection(newStatements).filter {
             $0.kind != "TABLE" || !recoded.contains($0.name)
         }
         for statement in oldStatements where statement.kind != "TABLE" && !kept.contains(statement) {
-            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.sqlIdentifier)")
         }
         let names = Set(newStatements.filter { $0.kind == "TABLE" }.map(\.name))
         let leaving = Set(oldStatements.filter { $0.kind == "TABLE" && !kept.contains($0) }.map(\.name))
@@ -96,12 +96,12 @@ struct ModelMigration {
         }
         for statement in newStatements where statement.kind != "TABLE" {
             guard !kept.contains(statement) || made.contains(statement.table) else { continue }
-            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(statement.kind) IF EXISTS \(statement.name.sqlIdentifier)")
             try database.execute(sql: statement.sql)
         }
         for index in indexes { try remake(index, in: database) }
         for statement in oldStatements where statement.kind == "TABLE" && !names.contains(statement.name) {
-            try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP TABLE IF EXISTS \(statement.name.sqlIdentifier)")
         }
         return stale
     }
@@ -162,11 +162,11 @@ struct ModelMigration {
     /// download brings it.
     func removeUnchanged(in database: Database) throws {
         for table in new.mapping.tables.values {
-            guard let rowID = table.rowID?.quotedDatabaseIdentifier,
-                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            guard let rowID = table.rowID?.sqlIdentifier,
+                let owner = table.visibility?.ownerColumn.sqlIdentifier
             else { continue }
             guard isOfService(table) else { continue }
-            let name = table.table.quotedDatabaseIdentifier
+            let name = table.table.sqlIdentifier
             try database.execute(
                 sql: "DELETE FROM \(name) WHERE \(rowID) NOT IN (SELECT value FROM json_each(?))",
                 arguments: [try changedRows(of: table, in: database)])
@@ -215,13 +215,13 @@ struct ModelMigration {
     ///
     /// - Returns: the entity set, where its rows are to be downloaded again.
     private func rebuild(_ statement: Statement, in database: Database) throws -> String? {
-        let name = statement.name.quotedDatabaseIdentifier
-        let former = "former$\(statement.name)".quotedDatabaseIdentifier
+        let name = statement.name.sqlIdentifier
+        let former = "former$\(statement.name)".sqlIdentifier
         let lastNumber = try RowNumbers.last(of: statement.name, in: database)
         try database.execute(sql: "ALTER TABLE \(name) RENAME TO \(former)")
         // Indexes have their names for themselves.
         for index in oldStatements where index.kind != "TABLE" && index.table == statement.name {
-            try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.sqlIdentifier)")
         }
         try database.execute(sql: statement.sql)
         guard let before = old.mapping.tables.values.first(where: { $0.table == statement.name }),
@@ -237,23 +237,24 @@ struct ModelMigration {
             }.map(\.name))
         let hasKey = after.shape.key.allSatisfy { alike.contains($0.path) || after.shape.key.isEmpty }
         let columns = try commonColumns(
-            former: "former$\(statement.name)", statement.name, before, after, alike, in: database)
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            former: "former$\(statement.name)", statement.name, before: before, after: after, alike: alike, in: database
+        )
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         // What waits must not lose its row, whatever became of the others.
         let staying =
             rebuilds && isOfService(after)
             ? try Containment(mapping: new.mapping).changedRows(of: after, in: database) : nil
         if hasKey {
-            let id = OfflineLayout.rowIDColumn.quotedDatabaseIdentifier
+            let id = OfflineLayout.rowIDColumn.sqlIdentifier
             let condition = staying == nil ? "" : "WHERE \(id) IN (SELECT value FROM json_each(?))"
             try database.execute(
                 sql: "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(former) \(condition)",
                 arguments: staying.map { [Self.json($0)] } ?? [])
         }
-        try remapNotLoaded(before, after, alike, in: database)
+        try remapNotLoaded(before, after, alike: alike, in: database)
         if before.columns.contains(where: { !alike.contains($0.name) }) {
             try recode(
-                "former$\(statement.name)", before, after, isCopied: hasKey, only: staying, in: database)
+                "former$\(statement.name)", before: before, after: after, isCopied: hasKey, only: staying, in: database)
         }
         try database.execute(sql: "DROP TABLE \(former)")
         try keepNumbers(after: lastNumber, of: statement.name, in: database)
@@ -269,7 +270,7 @@ struct ModelMigration {
     ///   - isCopied: whether the rows are there with what is stored alike; else their keys are stored otherwise too.
     ///   - staying: the rows that stay; `nil` for all.
     private func recode(
-        _ former: String, _ before: TableStorage, _ after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
+        _ former: String, before: TableStorage, after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
         in database: Database
     ) throws {
         let isContained = after.set.contains("/")
@@ -280,8 +281,8 @@ struct ModelMigration {
         let writer = try BulkLoader(table: after, in: database)
         let columns =
             [OfflineLayout.rowIDColumn, OfflineLayout.ownerColumn] + (isContained ? [OfflineLayout.parentColumn] : [])
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let rows = try Row.fetchAll(database, sql: "SELECT \(list) FROM \(former.quotedDatabaseIdentifier)")
+        let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        let rows = try Row.fetchAll(database, sql: "SELECT \(list) FROM \(former.sqlIdentifier)")
         for row in rows {
             let rowID: Int64 = row[0]
             guard staying?.contains(rowID) ?? true else { continue }
@@ -311,7 +312,7 @@ struct ModelMigration {
 
     /// The columns that both tables have: those of the engine, and those of properties that are stored alike.
     private func commonColumns(
-        former: String, _ name: String, _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>,
+        former: String, _ name: String, before: TableStorage, after: TableStorage, alike: Set<String>,
         in database: Database
     ) throws -> [String] {
         let properties = Set((before.columns + after.columns).map(\.name))
@@ -324,20 +325,20 @@ struct ModelMigration {
     /// Says of each row which columns are not loaded, in the order of the new table's columns; also of those that went
     /// with a deleted row, which lose what is stored otherwise now.
     private func remapNotLoaded(
-        _ before: TableStorage, _ after: TableStorage, _ alike: Set<String>, in database: Database
+        _ before: TableStorage, _ after: TableStorage, alike: Set<String>, in database: Database
     ) throws {
         guard let name = after.notLoaded, let rowID = after.rowID else { return }
         let columns = NotLoadedColumns(from: before, to: after, alike: alike)
-        let (table, column) = (after.table.quotedDatabaseIdentifier, name.quotedDatabaseIdentifier)
+        let (table, column) = (after.table.sqlIdentifier, name.sqlIdentifier)
         let rows = try Row.fetchAll(
             database,
-            sql: "SELECT \(rowID.quotedDatabaseIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
+            sql: "SELECT \(rowID.sqlIdentifier), \(column) FROM \(table) WHERE \(column) IS NOT NULL")
         if let added = columns.remapped(nil) {
             try database.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) IS NULL", arguments: [added])
         }
         for row in rows {
             try database.execute(
-                sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.quotedDatabaseIdentifier) = ?",
+                sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.sqlIdentifier) = ?",
                 arguments: [columns.remapped(row[1]), row[0] as Int64])
         }
         // A column for a value of its own that is stored otherwise is recoded as it is.

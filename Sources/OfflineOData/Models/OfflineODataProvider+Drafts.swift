@@ -32,7 +32,7 @@ extension OfflineODataProvider {
                 throw ODataError.notImplemented("Drafts of \(set)")
             }
             let draft = try changes.create(original.loadedCopy, in: target)
-            try keepOrigin(of: draft, in: target, from: set, changes.database)
+            try keepOrigin(of: draft, in: target, from: set, database: changes.database)
             return draft
         }
     }
@@ -76,7 +76,7 @@ extension OfflineODataProvider {
     }
 
     /// Keeps the values that a draft was made with, and which version of the entity the service had then.
-    private func keepOrigin(of draft: Entity, in drafts: String, from active: String, _ database: Database) throws {
+    private func keepOrigin(of draft: Entity, in drafts: String, from active: String, database: Database) throws {
         guard let key = draft.key, let table = mapping.tables[active],
             let row = try BulkLoader(set: drafts, mapping: mapping, in: database).find(key)
         else { return }

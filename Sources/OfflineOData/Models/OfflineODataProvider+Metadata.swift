@@ -102,7 +102,8 @@ extension OfflineODataProvider {
             try Settings.set(Self.equalMetadata, "", in: database)
             try LocalModel.keep(combined, in: database)
             try Events.add(
-                "metadata", "\(differences.count) differences, \(rebuilds ? "rebuilt" : "migrated")", environment,
+                "metadata", "\(differences.count) differences, \(rebuilds ? "rebuilt" : "migrated")",
+                environment: environment,
                 in: database)
             return refused
         }

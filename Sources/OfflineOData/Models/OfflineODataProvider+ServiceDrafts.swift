@@ -70,7 +70,7 @@ extension OfflineODataProvider {
         // Nobody else may take in what the service has, or give the store to another user, before the answer is in it.
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
-        try await checkUploaded(set.name, key, url)
+        try await checkUploaded(set.name, key, url: url)
         var request = ODataRequest(.create, url)
         request = try await followingAlias(request) ?? request
         request.url.path.segments.append(.name(Identifier(name.description), .none))
@@ -86,7 +86,7 @@ extension OfflineODataProvider {
     }
 
     private func draftAction(_ action: DraftAction, of set: EntitySet) throws -> QualifiedName {
-        let root = set.annotations.annotation("com.sap.vocabularies.Common.v1.DraftRoot")?.value
+        let root = set.annotations.annotation(Vocabulary.common + "DraftRoot")?.value
         let names = [
             root?.recordProperty(action.rawValue)?.string, "\(set.type.namespace).\(action.conventional)",
         ].compactMap { $0.flatMap { QualifiedName($0) } }
@@ -97,7 +97,7 @@ extension OfflineODataProvider {
     }
 
     /// What the service does not have yet it cannot copy or activate.
-    private func checkUploaded(_ set: String, _ key: EntityKey, _ url: ODataURL) async throws {
+    private func checkUploaded(_ set: String, _ key: EntityKey, url: ODataURL) async throws {
         let waits = try await database.read { [mapping, queue] database in
             guard let table = mapping.tables[set],
                 let rowID = try BulkLoader(table: table, in: database).find(key)

@@ -178,10 +178,8 @@ final class StoreChanges: Sendable {
 
     /// Looks for commits by other connections than the writing one, which is this process's.
     private func look() async {
-        let found = try? await database.pool.writeWithoutTransaction {
-            try Int64.fetchOne($0, sql: "PRAGMA data_version")
-        }
-        guard let found = found ?? nil else { return }
+        let found = try? await database.pool.writeWithoutTransaction { try $0.pragma(.dataVersion) as Int64? }
+        guard let found else { return }
         let isNew = state.withLock { state in
             defer { state.dataVersion = found }
             return state.dataVersion.map { $0 != found } ?? false

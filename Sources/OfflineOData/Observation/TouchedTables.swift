@@ -57,9 +57,9 @@ enum TouchedTables {
             return note(
                 "SELECT \(row).entity_set AS entity_set UNION \(detail("$.targetSet")) UNION \(detail("$.bound.set"))")
         }
-        try create("INSERT", on: "outpost_queue", request("new"), in: database)
-        try create("UPDATE", on: "outpost_queue", request("old") + request("new"), in: database)
-        try create("DELETE", on: "outpost_queue", request("old"), in: database)
+        try create("INSERT", on: QueueTable.name, request("new"), in: database)
+        try create("UPDATE", on: QueueTable.name, request("old") + request("new"), in: database)
+        try create("DELETE", on: QueueTable.name, request("old"), in: database)
         for (event, row) in [("INSERT", "new"), ("DELETE", "old")] {
             try create(event, on: "outpost_uploaded", note("SELECT \(row).entity_set AS entity_set"), in: database)
             try create(
@@ -72,10 +72,10 @@ enum TouchedTables {
     }
 
     private static func create(_ event: String, on table: String, _ body: String, in database: Database) throws {
-        let name = "outpost_touched$\(table)$\(event)".quotedDatabaseIdentifier
+        let name = "outpost_touched$\(table)$\(event)".sqlIdentifier
         try database.execute(
             sql: """
-                CREATE TEMP TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON main.\(table.quotedDatabaseIdentifier)
+                CREATE TEMP TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON main.\(table.sqlIdentifier)
                 BEGIN \(body) END
                 """)
     }

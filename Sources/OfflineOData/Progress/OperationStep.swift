@@ -39,13 +39,13 @@ public struct OperationStep: Hashable, Sendable {
         case reapplyingChanges
         /// What a download has brought is compared with what is here.
         case analyzingReceivedData
-        /// Rows arrive: the bytes received since the store was opened, if somebody counts (``TransferMeter``).
+        /// Rows arrive: the bytes received since the store was opened, if somebody counts (`TransferMeter`).
         case receivingDataFromServer
         /// Relations and rows that the service has no more are removed.
         case removingDeletedRelationships
         /// Created entities leave the store that were to stay only until they are sent.
         case removingRemoveAfterUploadRequests
-        /// A request was sent: the bytes sent since the store was opened, if somebody counts (``TransferMeter``).
+        /// A request was sent: the bytes sent since the store was opened, if somebody counts (`TransferMeter`).
         case sendingDataToServer
         /// The store is copied.
         case sendingEntityStoreDatabase

@@ -1,3 +1,5 @@
+import ODataHTTP
+
 /// Where an upload or download stands.
 ///
 /// Each phase is reported before its work begins, with nothing done, and as it comes further. Queries are downloaded beside
@@ -28,7 +30,7 @@ public struct SyncProgress: Hashable, Sendable {
     public var done: Int
     /// How many there are in all, where known.
     public var total: Int?
-    /// How many bytes went over the wire since the store was opened, where somebody counts (``TransferMeter``).
+    /// How many bytes went over the wire since the store was opened, where somebody counts (`TransferMeter`).
     public var bytes: Int64?
 
     /// Makes a progress report.

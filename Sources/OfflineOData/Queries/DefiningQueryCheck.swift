@@ -66,7 +66,7 @@ enum DefiningQueryCheck {
     ///   - others: the entity sets that the other queries read.
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
     static func requireKeyOrAlone(
-        _ query: DefiningQuery, _ set: String, _ others: some Sequence<String>, _ model: EntityDataModel
+        _ query: DefiningQuery, _ set: String, others: some Sequence<String>, model: EntityDataModel
     ) throws(OfflineError) {
         guard model.entitySet(set)?.hasKey(in: model) == false, others.contains(set) else { return }
         throw .invalidDefiningQuery(

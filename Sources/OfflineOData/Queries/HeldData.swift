@@ -47,13 +47,13 @@ struct HeldData: LoadedData {
                 Place(
                     query: query.id, isOwnQuery: isOwn, hasAll: isOwn && !isFiltered && query.isLoaded,
                     expanded: Set(options.expand.compactMap(\.relation))))
-            Self.add(options.expand, of: query.entitySet, query.id, mapping, to: &places)
+            Self.add(options.expand, of: query.entitySet, query: query.id, mapping: mapping, to: &places)
         }
         self.places = places
     }
 
     private static func add(
-        _ items: [ExpandItem], of set: String, _ query: Int64, _ mapping: StorageMapping,
+        _ items: [ExpandItem], of set: String, query: Int64, mapping: StorageMapping,
         to places: inout [String: [Place]]
     ) {
         for item in items {
@@ -62,7 +62,7 @@ struct HeldData: LoadedData {
                 Place(
                     query: query, isOwnQuery: false, hasAll: false,
                     expanded: Set(item.options.expand.compactMap(\.relation))))
-            add(item.options.expand, of: target, query, mapping, to: &places)
+            add(item.options.expand, of: target, query: query, mapping: mapping, to: &places)
         }
     }
 
@@ -110,7 +110,8 @@ struct HeldData: LoadedData {
         if always.count == queries.count, !always.isEmpty { return nil }
         let sometimes = queries.filter { $0.value.contains { $0.expanded.contains(relation) } }.map(\.key)
         return MissingData(
-            exceptRows: Self.known(relation, always, sometimes.filter { !always.contains($0) }, isLocalKnown),
+            exceptRows: Self.known(
+                relation, always, sometimes: sometimes.filter { !always.contains($0) }, local: isLocalKnown),
             error: .notLoaded("\(set)/\(relation)", definingQuery: definingQuery(for: relation, of: table, storage)))
     }
 
@@ -125,7 +126,7 @@ struct HeldData: LoadedData {
     ///   - always: the queries that expand it for all rows of the set that they bring.
     ///   - sometimes: the queries that expand it for some of these rows.
     ///   - local: whether it is known for the rows that were made here.
-    private static func known(_ relation: String, _ always: [Int64], _ sometimes: [Int64], _ local: Bool)
+    private static func known(_ relation: String, _ always: [Int64], sometimes: [Int64], local: Bool)
         -> RowCondition?
     {
         func list(_ queries: [Int64]) -> String { queries.sorted().map(String.init).joined(separator: ", ") }

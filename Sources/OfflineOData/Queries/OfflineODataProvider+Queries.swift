@@ -32,9 +32,9 @@ extension OfflineODataProvider {
                 throw OfflineError.queryExists(name: query.name)
             }
             let others = try QueryTable.all(in: database).map(\.entitySet)
-            try DefiningQueryCheck.requireKeyOrAlone(query, set, others, serviceModel)
+            try DefiningQueryCheck.requireKeyOrAlone(query, set, others: others, model: serviceModel)
             try QueryTable.add(query, entitySet: set, mapping: mapping, in: database)
-            try Events.add("query added", query.name, environment, in: database)
+            try Events.add("query added", query.name, environment: environment, in: database)
         }
     }
 
@@ -76,7 +76,7 @@ extension OfflineODataProvider {
         let (environment, count) = (options.environment, removed)
         try await database.write { database in
             for removal in removals { try removal.finish(in: database) }
-            try Events.add("query removed", "\(name), \(count) rows", environment, in: database)
+            try Events.add("query removed", "\(name), \(count) rows", environment: environment, in: database)
         }
         return removed
     }

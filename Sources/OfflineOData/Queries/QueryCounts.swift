@@ -14,10 +14,10 @@ struct QueryCounts {
         self.queries = queries
         self.mapping = mapping
         for set in Set(queries.map { $0.resultSet(in: mapping) }) {
-            guard let table = mapping.tables[set], let id = table.rowID?.quotedDatabaseIdentifier,
-                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            guard let table = mapping.tables[set], let id = table.rowID?.sqlIdentifier,
+                let owner = table.visibility?.ownerColumn.sqlIdentifier
             else { continue }
-            let name = table.table.quotedDatabaseIdentifier
+            let name = table.table.sqlIdentifier
             let rows = try Row.fetchAll(
                 database,
                 sql: """

@@ -91,8 +91,8 @@ struct BeforeImages {
         let isHere = table.rowID.map { id in
             """
             AND NOT EXISTS (
-                SELECT 1 FROM \(table.table.quotedDatabaseIdentifier) AS t
-                WHERE t.\(id.quotedDatabaseIdentifier) = b.row_id)
+                SELECT 1 FROM \(table.table.sqlIdentifier) AS t
+                WHERE t.\(id.sqlIdentifier) = b.row_id)
             """
         }
         let rows = try Row.fetchCursor(

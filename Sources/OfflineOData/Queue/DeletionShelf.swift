@@ -67,10 +67,10 @@ struct DeletionShelf {
     private func putRelated(of rowID: Int64, _ table: TableStorage, for owner: Owner, in database: Database) throws {
         for navigation in table.navigation.values where navigation.target.hasPrefix(table.set + "/") {
             guard let contained = mapping.tables[navigation.target], let id = contained.rowID else { continue }
-            let parent = OfflineLayout.parentColumn.quotedDatabaseIdentifier
-            let name = contained.table.quotedDatabaseIdentifier
+            let parent = OfflineLayout.parentColumn.sqlIdentifier
+            let name = contained.table.sqlIdentifier
             let rows = try Int64.fetchAll(
-                database, sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(name) WHERE \(parent) = ?",
+                database, sql: "SELECT \(id.sqlIdentifier) FROM \(name) WHERE \(parent) = ?",
                 arguments: [rowID])
             try put(contained.table, where: "\(parent) = ?", [rowID], for: owner, in: database)
             for row in rows {
@@ -83,10 +83,10 @@ struct DeletionShelf {
         for other in mapping.tables.values {
             for case .link(let target, let link, let source, let end) in other.navigation.values {
                 if other.set == table.set {
-                    try put(link, where: "\(source.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                    try put(link, where: "\(source.sqlIdentifier) = ?", [rowID], for: owner, in: database)
                 }
                 if target == table.set {
-                    try put(link, where: "\(end.quotedDatabaseIdentifier) = ?", [rowID], for: owner, in: database)
+                    try put(link, where: "\(end.sqlIdentifier) = ?", [rowID], for: owner, in: database)
                 }
             }
         }
@@ -97,7 +97,7 @@ struct DeletionShelf {
         in database: Database
     ) throws {
         let rows = try Row.fetchAll(
-            database, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) WHERE \(condition)", arguments: arguments)
+            database, sql: "SELECT * FROM \(table.sqlIdentifier) WHERE \(condition)", arguments: arguments)
         for row in rows {
             try database.execute(
                 sql: "INSERT INTO outpost_shelf(entity_set, row_id, table_name, content) VALUES (?, ?, ?, ?)",
@@ -156,10 +156,10 @@ struct DeletionShelf {
         let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
         let cells = try cells(content).filter { known.contains($0.key) }
         guard !cells.isEmpty else { return false }
-        let columns = cells.keys.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let columns = cells.keys.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = cells.map { _ in "?" }.joined(separator: ", ")
         try database.execute(
-            sql: "INSERT OR IGNORE INTO \(table.quotedDatabaseIdentifier)(\(columns)) VALUES (\(marks))",
+            sql: "INSERT OR IGNORE INTO \(table.sqlIdentifier)(\(columns)) VALUES (\(marks))",
             arguments: StatementArguments(cells.values.map(\.value)))
         return database.changesCount > 0
     }
@@ -204,8 +204,8 @@ struct DeletionShelf {
             let known = try cells(row["content"])
             shelved.append(
                 Shelved(
-                    id: row["id"], table: table.quotedDatabaseIdentifier,
-                    condition: columns.map { "\($0.quotedDatabaseIdentifier) = ?" }.joined(separator: " AND "),
+                    id: row["id"], table: table.sqlIdentifier,
+                    condition: columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND "),
                     arguments: StatementArguments(columns.map { known[$0]?.value ?? .null })))
         }
         let value = try body()

@@ -41,7 +41,7 @@ struct TemporaryKeys {
     /// The least number in a column that an index begins with.
     private static func least(_ column: String, of table: TableStorage, in database: Database) throws -> Int64 {
         let statement = try database.cachedStatement(
-            sql: "SELECT MIN(\(column.quotedDatabaseIdentifier)) FROM \(table.table.quotedDatabaseIdentifier)")
+            sql: "SELECT MIN(\(column.sqlIdentifier)) FROM \(table.table.sqlIdentifier)")
         return try DatabaseValue.fetchOne(statement).flatMap(Int64.fromDatabaseValue) ?? 0
     }
 

@@ -12,8 +12,8 @@ struct Containment {
     func parent(of rowID: Int64, _ table: TableStorage, in database: Database) throws -> Int64? {
         guard table.set.contains("/"), let id = table.rowID else { return nil }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) "
-                + "FROM \(table.table.quotedDatabaseIdentifier) WHERE \(id.quotedDatabaseIdentifier) = ?")
+            sql: "SELECT \(OfflineLayout.parentColumn.sqlIdentifier) "
+                + "FROM \(table.table.sqlIdentifier) WHERE \(id.sqlIdentifier) = ?")
         return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
@@ -26,8 +26,8 @@ struct Containment {
         else { return nil }
         return try Int64.fetchOne(
             database,
-            sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier) "
-                + "WHERE \(OfflineLayout.parentColumn.quotedDatabaseIdentifier) = ?", arguments: [container])
+            sql: "SELECT \(id.sqlIdentifier) FROM \(table.table.sqlIdentifier) "
+                + "WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = ?", arguments: [container])
     }
 
     /// The requests for what a row contains, at whatever depth.
@@ -43,8 +43,7 @@ struct Containment {
     /// The rows of a table that have queued requests themselves or contain, at whatever depth, what has: none of them
     /// may go before these are through.
     func changedRows(of table: TableStorage, in database: Database) throws -> Set<Int64> {
-        let own = try Int64.fetchSet(
-            database, sql: "SELECT row_id FROM outpost_queue WHERE entity_set = ?", arguments: [table.set])
+        let own = try QueueTable.changedRows(of: table.set, in: database)
         return try own.union(rows(containingChanges: table, in: database))
     }
 
@@ -165,13 +164,13 @@ struct Containment {
         guard let table = mapping.tables[outer], let navigation = table.shape.navigationProperty(name) else {
             throw gone(outer)
         }
-        var url = try self.url(of: row, table, database)
+        var url = try self.url(of: row, table, in: database)
         url.path.segments.append(.name(Identifier(name), .none))
         return Uploader.Place(url: url, isCollection: navigation.isCollection)
     }
 
     /// The URL of a row under the keys that it and its containers have now.
-    func url(of row: Int64, _ table: TableStorage, _ database: Database) throws -> ODataURL {
+    func url(of row: Int64, _ table: TableStorage, in database: Database) throws -> ODataURL {
         if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([]), mapping) }
         guard let key = try BulkLoader(table: table, in: database).read(row)?.key else { throw gone(table.set) }
         guard let parent = try parent(of: row, table, in: database) else {

@@ -8,7 +8,7 @@ enum Rows {
     static func owner(_ table: TableStorage, rowID: Int64, in database: Database) throws -> Int64? {
         guard let id = table.rowID, let column = table.visibility?.ownerColumn else { return nil }
         let statement = try database.cachedStatement(
-            sql: "SELECT \(quoted(column)) FROM \(quoted(table.table)) WHERE \(quoted(id)) = ?")
+            sql: "SELECT \(column.sqlIdentifier) FROM \(table.table.sqlIdentifier) WHERE \(id.sqlIdentifier) = ?")
         return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
@@ -27,7 +27,7 @@ enum Rows {
     ) throws {
         guard let id = table.rowID else { return }
         try database.cachedStatement(
-            sql: "UPDATE \(quoted(table.table)) SET \(quoted(column)) = ? WHERE \(quoted(id)) = ?"
+            sql: "UPDATE \(table.table.sqlIdentifier) SET \(column.sqlIdentifier) = ? WHERE \(id.sqlIdentifier) = ?"
         ).execute(arguments: [value, rowID])
     }
 
@@ -37,7 +37,7 @@ enum Rows {
     ) throws -> [Int64] {
         guard let id = table.rowID, let condition = try condition(table, values) else { return [] }
         return try Int64.fetchAll(
-            database, sql: "SELECT \(quoted(id)) FROM \(quoted(table.table)) WHERE \(condition.sql)",
+            database, sql: "SELECT \(id.sqlIdentifier) FROM \(table.table.sqlIdentifier) WHERE \(condition.sql)",
             arguments: condition.arguments)
     }
 
@@ -51,7 +51,7 @@ enum Rows {
     ) throws -> Int {
         guard let found = try condition(table, old), let assigned = try assignment(table, new) else { return 0 }
         try database.execute(
-            sql: "UPDATE \(quoted(table.table)) SET \(assigned.sql) WHERE \(found.sql)",
+            sql: "UPDATE \(table.table.sqlIdentifier) SET \(assigned.sql) WHERE \(found.sql)",
             arguments: assigned.arguments + found.arguments)
         return database.changesCount
     }
@@ -62,7 +62,7 @@ enum Rows {
     ) throws {
         guard let id = table.rowID, let assigned = try assignment(table, values) else { return }
         try database.execute(
-            sql: "UPDATE \(quoted(table.table)) SET \(assigned.sql) WHERE \(quoted(id)) = ?",
+            sql: "UPDATE \(table.table.sqlIdentifier) SET \(assigned.sql) WHERE \(id.sqlIdentifier) = ?",
             arguments: assigned.arguments + [rowID])
     }
 
@@ -71,7 +71,7 @@ enum Rows {
     ) throws -> (sql: String, arguments: StatementArguments)? {
         guard let terms = try terms(table, values), !terms.isEmpty else { return nil }
         return (
-            terms.map { "\(quoted($0.column)) = ?" }.joined(separator: " AND "),
+            terms.map { "\($0.column.sqlIdentifier) = ?" }.joined(separator: " AND "),
             StatementArguments(terms.map(\.value))
         )
     }
@@ -81,7 +81,8 @@ enum Rows {
     ) throws -> (sql: String, arguments: StatementArguments)? {
         guard let terms = try terms(table, values), !terms.isEmpty else { return nil }
         return (
-            terms.map { "\(quoted($0.column)) = ?" }.joined(separator: ", "), StatementArguments(terms.map(\.value))
+            terms.map { "\($0.column.sqlIdentifier) = ?" }.joined(separator: ", "),
+            StatementArguments(terms.map(\.value))
         )
     }
 
@@ -96,6 +97,4 @@ enum Rows {
         }
         return terms
     }
-
-    private static func quoted(_ name: String) -> String { name.quotedDatabaseIdentifier }
 }

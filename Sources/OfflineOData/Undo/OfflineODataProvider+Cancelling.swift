@@ -42,7 +42,8 @@ extension OfflineODataProvider {
         }
         cancelled += others
         for request in cancelled {
-            try Events.add("cancelled", "\(request.kind.rawValue) \(request.entityText)", environment, in: database)
+            try Events.add(
+                "cancelled", "\(request.kind.rawValue) \(request.entityText)", environment: environment, in: database)
         }
         try incarnation.settle(in: database)
         return cancelled.count
@@ -135,7 +136,7 @@ struct Cancelling {
         try put(former, of: taken, into: rest.filter { $0.id > request.id }, in: database)
         try show(taken, as: former, without: request, beside: rest, table, in: database)
         let text = "\(request.entityText): \(taken.sorted().joined(separator: ", "))"
-        try Events.add("undone", text, undo.environment, in: database)
+        try Events.add("undone", text, environment: undo.environment, in: database)
         return [.takers(try undo.takers(of: taken, from: request, leaving: rest, in: database))]
     }
 

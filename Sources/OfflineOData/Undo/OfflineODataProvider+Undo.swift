@@ -96,12 +96,12 @@ extension OfflineODataProvider {
                     try undo.undo(set: row.set, rowID: row.rowID, in: database)
                     undone.insert(row)
                     isDone = false
-                    try Events.add("undone", first.entityText, environment, in: database)
+                    try Events.add("undone", first.entityText, environment: environment, in: database)
                 }
                 // With what was deleted, the changes of what it contained come back.
             } while withAllOthers && !isDone
         }
-        for request in others { try Events.add("undone", request.entityText, environment, in: database) }
+        for request in others { try Events.add("undone", request.entityText, environment: environment, in: database) }
         try incarnation.settle(in: database)
         return undone.count
     }

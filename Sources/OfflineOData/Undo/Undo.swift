@@ -92,7 +92,7 @@ struct Undo {
             guard link.state != .sending else { throw OfflineError.alreadySent(request: link.id) }
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
-        try StreamTable.removeLocal(set: row.set, rowID: row.rowID, in: database)
+        try StreamTable.removeLocal(of: row, in: database)
         return [
             .restoration(row, parent: parent, requests: requests),
             .dependents(try dependents(of: requests, in: database)),

@@ -17,7 +17,7 @@ struct WholeChangeSets {
     func keep(
         takingOthers takesOthers: Bool, in database: Database, _ body: () throws -> Void
     ) throws -> [QueuedRequest] {
-        let changeSets = try members(in: database)
+        let changeSets = try QueueTable.changeSets(in: database)
         try body()
         var others: [QueuedRequest] = []
         var left = changeSets
@@ -33,15 +33,6 @@ struct WholeChangeSets {
             }
         }
         return others
-    }
-
-    /// The requests of each change set.
-    private func members(in database: Database) throws -> [String: Set<Int64>] {
-        var members: [String: Set<Int64>] = [:]
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT change_set, id FROM outpost_queue WHERE change_set IS NOT NULL")
-        for row in rows { members[row["change_set"], default: []].insert(row["id"]) }
-        return members
     }
 
     /// A change set of which some requests are gone and others are not, with those that are not.

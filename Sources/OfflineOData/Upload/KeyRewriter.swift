@@ -207,7 +207,7 @@ struct KeyRewriter {
         from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
     ) throws {
         func move(_ name: String, _ column: String) throws {
-            let (name, column) = (name.quotedDatabaseIdentifier, column.quotedDatabaseIdentifier)
+            let (name, column) = (name.sqlIdentifier, column.sqlIdentifier)
             try database.execute(
                 sql: "UPDATE OR IGNORE \(name) SET \(column) = ? WHERE \(column) = ?", arguments: [rowID, twin])
         }

@@ -52,7 +52,7 @@ struct UploadOutcomes: Sendable {
             try noteEnd(madeBy: request, in: database)
             try accept(call: request, theirs: theirs, seen: seen, isRepeated: reading.isRepeated, in: database)
             return try Events.add(
-                "accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+                "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
         }
         guard let table = mapping.tables[request.entitySet] else { return }
         let theirs = try theirs.map { try storable($0, table, in: database) }
@@ -125,7 +125,8 @@ struct UploadOutcomes: Sendable {
             }
         }
         try keep(accepted, table, rowID: request.rowID, beneath: rest, owner: known?.owner ?? 0, in: database)
-        try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        try Events.add(
+            "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
     /// The back-end version of what a request changes.
@@ -218,7 +219,8 @@ struct UploadOutcomes: Sendable {
                 sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id = ?",
                 arguments: [request.entitySet, request.rowID])
         }
-        try Events.add("accepted", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        try Events.add(
+            "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
     /// The service refused a request, or nobody knows whether it acted.
@@ -230,7 +232,7 @@ struct UploadOutcomes: Sendable {
         guard try queue.request(request.id, in: database) != nil else { return }
         try Events.add(
             "failed", "\(request.kind.rawValue) \(describe(request)): \(failure.status ?? 0) \(failure.code)",
-            environment, in: database)
+            environment: environment, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
             // It was deleted here after all, and the service never took it: both sides agree. What the service
@@ -308,7 +310,7 @@ struct UploadOutcomes: Sendable {
         try queue.remove(request.id, in: database)
         // The next download brings it under its own key, and takes the row under the temporary one away.
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
-        try Events.add("accepted", "create \(describe(request))", environment, in: database)
+        try Events.add("accepted", "create \(describe(request))", environment: environment, in: database)
     }
 
     /// Gives changes up, and tells all that went: what waited for them is of no use without them, and where the service makes
@@ -318,7 +320,8 @@ struct UploadOutcomes: Sendable {
         if try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database) {
             let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
             for request in try WholeChangeSets(cancelling: cancelling).keep(takingOthers: true, in: database, giveUp) {
-                try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+                try Events.add(
+                    "given up", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
             }
         } else {
             try giveUp()
@@ -334,7 +337,7 @@ struct UploadOutcomes: Sendable {
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call {
             try queue.remove(request.id, in: database)
-            return try Events.add("given up", "call \(describe(request))", environment, in: database)
+            return try Events.add("given up", "call \(describe(request))", environment: environment, in: database)
         }
         if request.kind.isRelation {
             try queue.markPending(request.id, forgetsIdentification: true, in: database)
@@ -361,7 +364,8 @@ struct UploadOutcomes: Sendable {
                 set: request.entitySet, rowID: request.rowID, in: database)
         }
         for request in theirs == nil ? requests : [request] {
-            try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+            try Events.add(
+                "given up", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
         }
     }
 
@@ -369,7 +373,8 @@ struct UploadOutcomes: Sendable {
     /// entity shows its other changes as before.
     func giveUp(_ request: QueuedRequest, in database: Database) throws {
         try Cancelling(mapping: mapping, queue: queue, environment: environment).cancel(request, in: database)
-        try Events.add("given up", "\(request.kind.rawValue) \(describe(request))", environment, in: database)
+        try Events.add(
+            "given up", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
     /// The whole entity as it was when a request was made; `nil` if the store has another version by now.

@@ -39,7 +39,8 @@ extension OfflineODataProvider {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON")
+                try database.setPragma(.temporaryStore, "MEMORY")
+                try database.setPragma(.secureDelete, "ON")
                 TextComparison.register(in: database)
             }
             let target = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
@@ -54,7 +55,7 @@ extension OfflineODataProvider {
             }
             try await target.writeWithoutTransaction { database in
                 // One file, without a log beside it.
-                try database.execute(sql: "PRAGMA journal_mode = DELETE")
+                try database.setPragma(.journalMode, "DELETE")
                 if values == .masked {
                     try database.inTransaction {
                         try ValueMask.apply(in: database); return .commit

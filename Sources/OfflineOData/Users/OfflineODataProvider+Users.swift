@@ -79,7 +79,7 @@ extension OfflineODataProvider {
             }
             try Settings.set(Self.userSetting, user, in: database)
             try Settings.set(Self.logSetting, "yes", in: database)
-            try Events.add("user", "the store was given to another user", environment, in: database)
+            try Events.add("user", "the store was given to another user", environment: environment, in: database)
         }
         sessionParameters.withLock { $0 = [:] }
         await emptyLog()
@@ -138,10 +138,10 @@ enum ServiceData {
     /// It goes by the tables that the file has, so that none can be forgotten.
     static func remove(in database: Database) throws {
         // Overwrites what is deleted; elsewhere than on Debian that is not the default.
-        try database.execute(sql: "PRAGMA secure_delete = ON")
+        try database.setPragma(.secureDelete, "ON")
         let tables = try StoreTable.all(in: database)
         for table in tables where !table.isVirtual && !kept.contains(table.name) {
-            try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")
         }
         // The words of what is gone are still in the pages of search indexes.
         for table in tables where table.isVirtual { try table.removeWords(in: database) }
@@ -170,13 +170,13 @@ struct StoreTable {
         let triggers = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
             arguments: [name.unicodeScalars.count + 1, "\(name)$"])
-        for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)") }
-        try database.execute(sql: "DROP TABLE \(name.quotedDatabaseIdentifier)")
+        for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger.sqlIdentifier)") }
+        try database.execute(sql: "DROP TABLE \(name.sqlIdentifier)")
     }
 
     /// Empties a search index.
     func removeWords(in database: Database) throws {
-        let table = name.quotedDatabaseIdentifier
+        let table = name.sqlIdentifier
         try database.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
     }
 

@@ -13,7 +13,7 @@ struct PrivateData {
     /// It goes by the tables that the file has, so that none can be forgotten.
     func remove(in database: Database) throws {
         // Overwrites what is deleted; elsewhere than on Debian that is not the default.
-        try database.execute(sql: "PRAGMA secure_delete = ON")
+        try database.setPragma(.secureDelete, "ON")
         // The words of what goes stay in the pages of search indexes, which are made anew.
         let searches = try indexes.list(in: database).filter(\.isSearch)
         for index in searches { try indexes.drop(index, in: database) }
@@ -51,9 +51,9 @@ struct PrivateData {
     /// Removes the rows that no shared query owns, such as those that were created here, and the relations of rows that are gone.
     private func removeRows(unlessOwnedBy list: String, in database: Database) throws {
         for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
-            let name = table.table.quotedDatabaseIdentifier
-            guard let id = table.rowID?.quotedDatabaseIdentifier,
-                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            let name = table.table.sqlIdentifier
+            guard let id = table.rowID?.sqlIdentifier,
+                let owner = table.visibility?.ownerColumn.sqlIdentifier
             else {
                 try database.execute(sql: "DELETE FROM \(name)")
                 continue
@@ -77,9 +77,9 @@ struct PrivateData {
                     guard let end, let id = end.rowID else { continue }
                     try database.execute(
                         sql: """
-                            DELETE FROM \(link.quotedDatabaseIdentifier)
-                            WHERE \(column.quotedDatabaseIdentifier) NOT IN
-                                (SELECT \(id.quotedDatabaseIdentifier) FROM \(end.table.quotedDatabaseIdentifier))
+                            DELETE FROM \(link.sqlIdentifier)
+                            WHERE \(column.sqlIdentifier) NOT IN
+                                (SELECT \(id.sqlIdentifier) FROM \(end.table.sqlIdentifier))
                             """)
                 }
             }
@@ -95,7 +95,7 @@ struct PrivateData {
             let loader = try BulkLoader(set: set, mapping: mapping, in: database)
             let rows = try Int64.fetchAll(
                 database,
-                sql: "SELECT \(id.quotedDatabaseIdentifier) FROM \(table.table.quotedDatabaseIdentifier)")
+                sql: "SELECT \(id.sqlIdentifier) FROM \(table.table.sqlIdentifier)")
             for row in rows { try loader.unload(row, but: columns.held(row, but: 0)) }
         }
     }
@@ -107,11 +107,11 @@ struct PrivateData {
         let sets = try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_stream")
         for set in sets {
             var isHeld = "FALSE"
-            if let table = mapping.tables[set], let id = table.rowID?.quotedDatabaseIdentifier,
-                let owner = table.visibility?.ownerColumn.quotedDatabaseIdentifier
+            if let table = mapping.tables[set], let id = table.rowID?.sqlIdentifier,
+                let owner = table.visibility?.ownerColumn.sqlIdentifier
             {
                 isHeld = """
-                    row_id IN (SELECT \(id) FROM \(table.table.quotedDatabaseIdentifier) WHERE \(owner) IN \(list))
+                    row_id IN (SELECT \(id) FROM \(table.table.sqlIdentifier) WHERE \(owner) IN \(list))
                         OR row_id IN (SELECT m.row_id FROM outpost_member AS m
                             WHERE m.entity_set = outpost_stream.entity_set AND m.query_id IN \(list))
                     """
@@ -140,7 +140,7 @@ struct PrivateData {
             case "outpost_link":
                 try removeLinks(in: database)
             default:
-                try database.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)")
+                try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")
             }
         }
     }
@@ -150,7 +150,7 @@ struct PrivateData {
         for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_link") {
             let table = mapping.tables[set]
             let isHere = table?.rowID.map { id in
-                "row_id IN (SELECT \(id.quotedDatabaseIdentifier) FROM \(table?.table.quotedDatabaseIdentifier ?? ""))"
+                "row_id IN (SELECT \(id.sqlIdentifier) FROM \(table?.table.sqlIdentifier ?? ""))"
             }
             try database.execute(
                 sql: "DELETE FROM outpost_link WHERE entity_set = ? AND NOT (\(isHere ?? "FALSE"))", arguments: [set])

@@ -40,8 +40,8 @@ enum ValueMask {
 
     /// Masks a whole database. What SQLite checks of values is not checked meanwhile.
     static func apply(in database: Database) throws {
-        try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        defer { try? database.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
+        try database.setPragma(.ignoreCheckConstraints, "ON")
+        defer { try? database.setPragma(.ignoreCheckConstraints, "OFF") }
         // What personalises queries is a person's, and so is who it was.
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%' OR name LIKE ? || '%' OR name = ?",
@@ -64,12 +64,12 @@ enum ValueMask {
                     WHERE list."unique" AND info.name IS NOT NULL
                     """, arguments: [table]))
         let assignments = columns.filter { !shown.contains($0) }.map { column in
-            let name = column.quotedDatabaseIdentifier
+            let name = column.sqlIdentifier
             return "\(name) = \(unique.contains(column) ? pseudonym(name) : blank(name))"
         }
         guard !assignments.isEmpty else { return }
         try database.execute(
-            sql: "UPDATE \(table.quotedDatabaseIdentifier) SET \(assignments.joined(separator: ", "))")
+            sql: "UPDATE \(table.sqlIdentifier) SET \(assignments.joined(separator: ", "))")
     }
 
     /// A value of the same type and length that says nothing; null stays null.

@@ -72,7 +72,7 @@ final class LogFile: Sendable {
     func append(_ bytes: [UInt8]) throws(StoredLogError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, count: $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
                 throw .system(operation: "writing", path: path, code: errno)
@@ -169,6 +169,6 @@ final class LogFile: Sendable {
     static func syncFolder(_ folder: String) throws(StoredLogError) { try LogFile(folder, O_RDONLY).sync() }
 }
 
-private func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer?, _ count: Int) -> Int {
+private func systemWrite(_ descriptor: Int32, _ source: UnsafeRawPointer?, count: Int) -> Int {
     write(descriptor, source, count)
 }

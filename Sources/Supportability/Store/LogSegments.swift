@@ -126,7 +126,7 @@ struct LogSegments {
     ///   - size: about how many bytes it has.
     ///   - makeLine: gives the entry for the place where it will be.
     mutating func append(
-        _ size: Int, _ limits: StoredLog.Limits, _ makeLine: (LogPosition) throws(StoredLogError) -> [UInt8]
+        _ size: Int, _ limits: StoredLog.Limits, makeLine: (LogPosition) throws(StoredLogError) -> [UInt8]
     ) throws(StoredLogError) {
         if isFull(for: size, limits) {
             let entryGoal = entries >= limits.entries ? limits.entries - limits.dropped : entries

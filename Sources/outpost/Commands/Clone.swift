@@ -190,7 +190,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     }
 
     private static func sum(_ survey: ServiceSurvey) -> TerminalText {
-        "\(Terminal.plural(survey.parts.count, "query", "queries")), \(Terminal.plural(survey.rows, "row"))"
+        "\(Terminal.plural(survey.parts.count, "query", plural: "queries")), \(Terminal.plural(survey.rows, "row"))"
     }
 
     /// Shows what will be taken to a person who looks, and asks before very much of it.
@@ -205,7 +205,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let parts =
             queries.isEmpty
             ? Terminal.plural(survey.sets.count, "entity set")
-            : Terminal.plural(survey.parts.count, "query", "queries")
+            : Terminal.plural(survey.parts.count, "query", plural: "queries")
         let size: TerminalText = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
         guard let answer = Terminal.confirm("This takes \(size) from \(url). Go on?") else {
             throw Failure(

@@ -90,7 +90,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
         try provider.check(url, written: text)
         let formulas = SpreadsheetFormulas(guards: guardsFormulas)
         let rows = try await ExportedRows(
-            url, format, provider, formulas, areShown: Terminal.isTerminal(.output))
+            url, format, provider: provider, formulas: formulas, areShown: Terminal.isTerminal(.output))
         defer { Self.warn(of: formulas) }
         _ = try await rows.write(to: RowFile(nil, name: "The output", rows.form)) { _ in }
         let parts = try await KeptSets(provider)
@@ -138,7 +138,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
                 leftOut.append(set.name)
                 continue
             }
-            let rows = try await ExportedRows(url, format, provider, formulas)
+            let rows = try await ExportedRows(url, format, provider: provider, formulas: formulas)
             let path = "\(directory)/\(RowFile.name(of: set.name, format))"
             let handle = try RowFile.create(at: path)
             defer { try? handle.close() }

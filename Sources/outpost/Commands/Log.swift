@@ -121,7 +121,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
         }
         var query = try filter.query()
         let formatter: any LogFormatter = json ? JSONLogFormatter() : PlainTextLogFormatter()
-        if let exportFile { return try export(log, to: exportFile, query, formatter) }
+        if let exportFile { return try export(log, to: exportFile, query: query, formatter: formatter) }
         query.newest = last
         var reading = try log.read(query)
         reading.records = reading.records.map(ToolLog.redaction.redacted)
@@ -150,7 +150,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
 extension Log {
     /// Writes the log to a file whose endings say how.
     private func export(
-        _ log: StoredLog, to path: String, _ query: LogQuery, _ formatter: any LogFormatter
+        _ log: StoredLog, to path: String, query: LogQuery, formatter: any LogFormatter
     ) throws {
         let isPacked = path.lowercased().hasSuffix(".gz")
         let name = isPacked ? String(path.dropLast(3)) : path

@@ -46,7 +46,7 @@ struct Undo: AsyncParsableCommand, StoreCommand {
             print(
                 undone == 0
                     ? "There was nothing to take back."
-                    : "Took back the changes of \(Terminal.plural(undone, "entity", "entities")).")
+                    : "Took back the changes of \(Terminal.plural(undone, "entity", plural: "entities")).")
         }
     }
 

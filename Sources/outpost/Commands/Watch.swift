@@ -35,7 +35,10 @@ struct Watch: AsyncParsableCommand, StoreCommand {
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),
                 ] {
                     for entity in entities {
-                        print(json ? TerminalText(json: line(sign, entity, writer)) : text(sign, entity, table))
+                        print(
+                            json
+                                ? TerminalText(json: line(sign, entity, writer: writer))
+                                : text(sign, entity, table: table))
                     }
                 }
                 // A pipe would hold the lines back; where they cannot be written, nobody looks any more.
@@ -60,12 +63,12 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         }
     }
 
-    private func text(_ sign: Sign, _ entity: Entity, _ table: EntityTable) -> TerminalText {
+    private func text(_ sign: Sign, _ entity: Entity, table: EntityTable) -> TerminalText {
         let pairs: [TerminalText] = table.pairs(entity).map { "\($0.0)=\($0.1)" }
         return "\(sign.text) \(pairs.joined(separator: "  "))"
     }
 
-    private func line(_ sign: Sign, _ entity: Entity, _ writer: EntityJSON) -> String {
+    private func line(_ sign: Sign, _ entity: Entity, writer: EntityJSON) -> String {
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
         json.key("change")

@@ -16,7 +16,7 @@ struct ExportedRows {
     private let pageSize: Int?
 
     init(
-        _ url: ODataURL, _ format: Export.Format, _ provider: OfflineODataProvider, _ formulas: SpreadsheetFormulas,
+        _ url: ODataURL, _ format: Export.Format, provider: OfflineODataProvider, formulas: SpreadsheetFormulas,
         areShown: Bool = false
     ) async throws {
         self.url = url
@@ -33,7 +33,7 @@ struct ExportedRows {
         if columns.areOpen {
             // The header comes first: all rows are looked at for what they have besides.
             var dynamic: Set<String> = []
-            try await Self.eachPage(of: url, pageSize, provider) { entities in
+            try await Self.eachPage(of: url, pageSize, provider: provider) { entities in
                 for entity in entities { dynamic.formUnion(entity.dynamicProperties.keys) }
             }
             columns = try CSVColumns(
@@ -61,7 +61,7 @@ struct ExportedRows {
                 took(page.rows.count)
             }
         case .csv(let columns):
-            try await Self.eachPage(of: url, pageSize, provider) { entities in
+            try await Self.eachPage(of: url, pageSize, provider: provider) { entities in
                 try file.begin()
                 for entity in entities { try file.append(Array(try columns.line(entity).utf8)) }
                 took(entities.count)
@@ -73,7 +73,7 @@ struct ExportedRows {
     }
 
     private static func eachPage(
-        of url: ODataURL, _ pageSize: Int?, _ provider: OfflineODataProvider, _ body: ([Entity]) throws -> Void
+        of url: ODataURL, _ pageSize: Int?, provider: OfflineODataProvider, body: ([Entity]) throws -> Void
     ) async throws {
         let preferences = Preferences(maxPageSize: pageSize)
         var request: ODataRequest? = ODataRequest(.read, url, preferences: preferences)

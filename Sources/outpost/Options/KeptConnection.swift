@@ -71,7 +71,7 @@ extension ServiceOptions {
         let given = try KeptConnection(self)
         var (completed, taken, differences) = (self, [String](), [String]())
         func compare(
-            _ option: String, _ given: [String: String?], _ kept: [String: String?], _ separator: String,
+            _ option: String, _ given: [String: String?], kept: [String: String?], separator: String,
             into values: inout [String]
         ) {
             for (name, value) in kept.sorted(by: { $0.key < $1.key }) {
@@ -91,8 +91,8 @@ extension ServiceOptions {
                 differences.append("\(option) '\(name)\(separator)\(value)' is new")
             }
         }
-        compare("--header", given.headers, kept.headers, ": ", into: &completed.fields)
-        compare("--option", given.options, kept.options, "=", into: &completed.queryOptions)
+        compare("--header", given.headers, kept: kept.headers, separator: ": ", into: &completed.fields)
+        compare("--option", given.options, kept: kept.options, separator: "=", into: &completed.queryOptions)
         if let language = kept.language, language != serviceLanguage {
             if let serviceLanguage {
                 differences.append("--service-language \(serviceLanguage) instead of \(language)")

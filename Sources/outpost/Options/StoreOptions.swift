@@ -18,7 +18,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the store with a connection to its service, in the way in which the clone was made.
     func open(
-        _ service: ServiceOptions, _ keeping: KeepingOptions, _ download: DownloadOptions? = nil
+        _ service: ServiceOptions, _ keeping: KeepingOptions, download: DownloadOptions? = nil
     ) async throws -> ConnectedStore {
         let protection = try key.protection(ofCloneIn: directory)
         var connector = try service.anonymousConnector(download)

@@ -31,7 +31,7 @@ enum CloneMaking {
             // Said before the store is made, so that a clone that is killed meanwhile is known as such and can be
             // made again; without it a store would be left whose key nobody knows.
             try CloneFile(key: key.place, isUnfinished: true).write(in: directory)
-            return (try await filled(directory, key, create), key)
+            return (try await filled(directory, key, create: create), key)
         } catch {
             // It stays where somebody else has put something into it.
             if isNew { rmdir(directory) }
@@ -59,7 +59,7 @@ enum CloneMaking {
 
     /// The store, once its clone says that it is complete.
     private static func filled(
-        _ directory: String, _ key: NewKey, _ create: (StoreProtection) async throws -> OfflineODataProvider
+        _ directory: String, _ key: NewKey, create: (StoreProtection) async throws -> OfflineODataProvider
     ) async throws -> OfflineODataProvider {
         let store: OfflineODataProvider
         do {

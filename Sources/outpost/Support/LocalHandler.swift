@@ -27,17 +27,17 @@ struct LocalHandler {
         let request = HTTPRequest(
             method: .get, scheme: root.scheme, authority: root.authority, path: root.path + url.urlEncoded(),
             headerFields: [.accept: accept])
-        return try await answer(request, pageSize, ODataRequest(.read, url))
+        return try await answer(request, pageSize, same: ODataRequest(.read, url))
     }
 
     /// The page that a link of an answer leads to.
     func answer(following link: String, pageSize: Int?) async throws -> ByteStream {
         var request = try root.request(.get, url: root.url(for: link))
         request.headerFields[.accept] = "application/json;odata.metadata=minimal"
-        return try await answer(request, pageSize, ODataRequest(following: link))
+        return try await answer(request, pageSize, same: ODataRequest(following: link))
     }
 
-    private func answer(_ request: HTTPRequest, _ pageSize: Int?, _ same: ODataRequest) async throws -> ByteStream {
+    private func answer(_ request: HTTPRequest, _ pageSize: Int?, same: ODataRequest) async throws -> ByteStream {
         var request = request
         if let pageSize, let prefer = HTTPField.Name("Prefer") {
             request.headerFields[prefer] = "odata.maxpagesize=\(pageSize)"

@@ -68,7 +68,7 @@ struct UsersFile {
             }
             let name = String(text[..<colon])
             let value = String(text[text.utf8.index(after: colon)...])
-            lines.append(.user(name: name, hash: try Self.hash(value, of: name, place, path)))
+            lines.append(.user(name: name, hash: try Self.hash(value, of: name, place: place, path: path)))
             guard known.insert(name).inserted else {
                 throw Failure(
                     message: "\(place): \(name) has a line already.",
@@ -77,7 +77,7 @@ struct UsersFile {
         }
     }
 
-    private static func hash(_ text: String, of name: String, _ place: String, _ path: String) throws -> PasswordHash {
+    private static func hash(_ text: String, of name: String, place: String, path: String) throws -> PasswordHash {
         let advice = "Write the line anew with: outpost users add \(path.shellQuoted) \(name.shellQuoted)"
         let shown = name
         guard !text.isEmpty else {

@@ -21,15 +21,25 @@ enum Terminal {
         isInteractive(output) && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    private static func styled(_ text: TerminalText, _ code: Int, _ output: Output) -> TerminalText {
+    private static func styled(_ text: TerminalText, _ code: Int, output: Output) -> TerminalText {
         hasColours(output) ? TerminalText(text, style: code) : text
     }
 
-    static func red(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 31, output) }
-    static func green(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 32, output) }
-    static func yellow(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 33, output) }
-    static func bold(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 1, output) }
-    static func dim(_ text: TerminalText, on output: Output = .output) -> TerminalText { styled(text, 2, output) }
+    static func red(_ text: TerminalText, on output: Output = .output) -> TerminalText {
+        styled(text, 31, output: output)
+    }
+    static func green(_ text: TerminalText, on output: Output = .output) -> TerminalText {
+        styled(text, 32, output: output)
+    }
+    static func yellow(_ text: TerminalText, on output: Output = .output) -> TerminalText {
+        styled(text, 33, output: output)
+    }
+    static func bold(_ text: TerminalText, on output: Output = .output) -> TerminalText {
+        styled(text, 1, output: output)
+    }
+    static func dim(_ text: TerminalText, on output: Output = .output) -> TerminalText {
+        styled(text, 2, output: output)
+    }
 
     @_disfavoredOverload
     static func red(_ text: String, on output: Output = .output) -> TerminalText { red(TerminalText(text), on: output) }
@@ -177,7 +187,7 @@ enum Terminal {
     }
 
     /// `1 row`, `2 rows`.
-    static func plural(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    static func plural(_ count: Int, _ noun: String, plural: String? = nil) -> String {
         "\(number(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 }

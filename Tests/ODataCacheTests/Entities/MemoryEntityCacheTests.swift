@@ -105,6 +105,24 @@ struct MemoryEntityCacheTests {
         #expect(used.cost == 0)
     }
 
+    @Test("A full collection drops the value that was not used for longest, and keeps the order of arrival")
+    func capacity() {
+        var used = LeastRecentlyUsed<String, Int>(capacity: 3)
+        for (number, key) in ["a", "b", "c"].enumerated() { used.set(number, for: key) }
+        #expect(used.use("a") == 0)
+        used.set(3, for: "d")
+        #expect(used.inOrder.map(\.key) == ["a", "c", "d"])
+        #expect(used.use("b") == nil && used.peek("c") == 2)
+        used.set(7, cost: 5, for: "c")
+        #expect(used.count == 3 && used.cost == 7)
+        #expect(used.oldest(where: { $0 > 3 }) == "c" && used.oldest() == "a")
+        #expect(used.remove("d") == 3 && used.remove("d") == nil)
+        #expect(used.inOrder.map(\.value) == [0, 7] && used.oldest() == "a")
+        used.removeAll()
+        for number in 0..<9 { used.set(number, for: "\(number)") }
+        #expect(used.inOrder.map(\.value) == [6, 7, 8])
+    }
+
     @Test("What does not fit the model is refused by its type, and nothing of the same call is kept")
     func foreign() async throws {
         let cache = MemoryEntityCache()

@@ -37,7 +37,7 @@ private final class Passwords: AuthenticationStep {
         }
         let reports = Reports()
         let measured = AuthenticatingTransport(
-            MeasuringTransport(wire), authentication: Authentication(Passwords()), origins: origins)
+            ProgressTransport(wire), authentication: Authentication(Passwords()), origins: origins)
         let (response, stream) = try await measured.send(
             request(.post), body: ByteStream(Array("order".utf8)), options: TransferOptions(report: reports.report))
         #expect(response.status == .created)

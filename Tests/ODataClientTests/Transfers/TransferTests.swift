@@ -90,7 +90,7 @@ import Testing
         let bandwidth = Bandwidth(
             limits: .init(standard: nil, expensive: 1000), now: { time.now }, sleep: { time.pass($0, sleeping: true) })
         #expect(!bandwidth.isLimited)
-        let transport = MeasuringTransport(
+        let transport = ProgressTransport(
             ScriptedWire { _, _ in answer(200, [:], String(repeating: "x", count: 3000)) }, bandwidth: bandwidth)
         _ = try await transport.send(request(), body: nil).1.collect(limit: 4000)
         #expect(time.slept == .zero)

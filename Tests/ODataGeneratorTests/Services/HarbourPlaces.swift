@@ -17,7 +17,9 @@ enum HarbourPlace: String, CaseIterable, Sendable {
         let position = TypeReference.complex(Position.typeName)
         try definition.action(
             "Move", on: .entity(Ship.typeName),
-            [.init("to", position), .init("Reason", .primitive(.string), isNullable: true, isOptional: true)],
+            parameters: [
+                .init("to", position), .init("Reason", .primitive(.string), isNullable: true, isOptional: true),
+            ],
             returns: ship
         ) { call in
             var berth: Position = try call.argument("to")
@@ -32,7 +34,7 @@ enum HarbourPlace: String, CaseIterable, Sendable {
             .entities(try call.boundEntities().filter { $0["Name"] != .string("Fram") })
         }
         try definition.function(
-            "Similar", on: .entity(Ship.typeName), [.init("kind", .enumeration(ShipKind.typeName))],
+            "Similar", on: .entity(Ship.typeName), parameters: [.init("kind", .enumeration(ShipKind.typeName))],
             returns: .collection(ship)
         ) { call in
             let kind: ShipKind = try call.argument("kind")
@@ -45,7 +47,8 @@ enum HarbourPlace: String, CaseIterable, Sendable {
             .value(.collection(["new", "fast"]))
         }
         try definition.function(
-            "FreeBerths", [.init("minLength", .typeDefinition(QualifiedName("Harbour", "Metres"), .decimal))],
+            "FreeBerths",
+            parameters: [.init("minLength", .typeDefinition(QualifiedName("Harbour", "Metres"), .decimal))],
             returns: .collection(position)
         ) { call in
             let length: ODataDecimal = try call.argument("minLength")

@@ -14,7 +14,8 @@ struct TypedV2Tests {
         let tree = TypeReference.entity(Tree.typeName)
         let place = TypeReference.complex(Place.typeName)
         try definition.function(
-            "TreesHigherThan", [.init("height", .primitive(.decimal))], returns: .collection(tree), in: "Trees"
+            "TreesHigherThan", parameters: [.init("height", .primitive(.decimal))], returns: .collection(tree),
+            in: "Trees"
         ) { call in
             let height: ODataDecimal = try call.argument("height")
             return .query("Trees?$filter=Height gt \(height)")
@@ -23,7 +24,8 @@ struct TypedV2Tests {
             try call.transaction.entities("Trees?$orderby=Mass desc&$top=1").first.map { .entity($0) } ?? .none
         }
         try definition.function(
-            "TotalMass", [.init("plantedBefore", .primitive(.dateTime)), .init("named", .primitive(.string))],
+            "TotalMass",
+            parameters: [.init("plantedBefore", .primitive(.dateTime)), .init("named", .primitive(.string))],
             returns: .primitive(.double)
         ) { call in
             let date: ODataDateTime = try call.argument("plantedBefore")
@@ -32,7 +34,7 @@ struct TypedV2Tests {
             let wanted = trees.filter { ($0.planted.map { $0 < date } ?? false) && $0.name?.contains(name) == true }
             return .value(.double(wanted.reduce(0) { $0 + ($1.mass ?? 0) }))
         }
-        try definition.function("PlaceOf", [.init("id", .primitive(.int32))], returns: place) { call in
+        try definition.function("PlaceOf", parameters: [.init("id", .primitive(.int32))], returns: place) { call in
             let id: Int32 = try call.argument("id")
             return .value(try call.transaction.entities("Trees(\(id))").first?["Place"] ?? .null)
         }
@@ -43,14 +45,15 @@ struct TypedV2Tests {
             .value(.collection(try call.transaction.entities("Trees?$orderby=ID").compactMap { $0["Name"] }))
         }
         try definition.action(
-            "Water", [.init("id", .primitive(.int32)), .init("at", .primitive(.time))], returns: tree, in: "Trees"
+            "Water", parameters: [.init("id", .primitive(.int32)), .init("at", .primitive(.time))], returns: tree,
+            in: "Trees"
         ) { call in
             let id: Int32 = try call.argument("id")
             let at: ODataDuration = try call.argument("at")
             guard let found = try call.transaction.entities("Trees(\(id))").first else { return .none }
             return .entity(try call.transaction.update(found, ["WateredAt": .duration(at)]))
         }
-        try definition.action("Fell", [.init("id", .primitive(.int32))]) { call in
+        try definition.action("Fell", parameters: [.init("id", .primitive(.int32))]) { call in
             let id: Int32 = try call.argument("id")
             try call.transaction.delete("Trees(\(id))")
             return .none

@@ -1,3 +1,4 @@
+import TestModels
 import ODataModel
 import ODataQuery
 

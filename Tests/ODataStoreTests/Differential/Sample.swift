@@ -271,7 +271,7 @@ struct Sample {
                 var names = ["_id"] + table.columns.map(\.name)
                 if table.discriminator != nil { names += ["_type", "Place.$", "_dynamic"] }
                 // Without types, so that nothing is converted; numbers of foreign columns are what they are.
-                let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : quoted($0) }
+                let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : $0.sqlIdentifier }
                 try database.execute(sql: "CREATE TABLE \(table.table) (\(list.joined(separator: ", ")))")
                 try database.execute(sql: "CREATE INDEX \"key_\(table.table)\" ON \(table.table)(\"ID\")")
                 for record in data.records[table.set] ?? [] {

@@ -29,7 +29,7 @@ struct ChangeTrackingTests {
         #expect(DefaultLiteral.stored(written) == text.databaseValue)
         #expect(DefaultLiteral.stored("'a'b'") == nil)
         let (name, quoted) = ("a\"\u{301}", "\"a\"\"\u{301}\"")
-        #expect(SQLFragment.quoted(name).utf8.elementsEqual(quoted.utf8))
+        #expect(name.sqlIdentifier.utf8.elementsEqual(quoted.utf8))
     }
 
     /// What a delta says, in short: `+id` for entities, `-id` for removed ones, `~id` for those changed away.

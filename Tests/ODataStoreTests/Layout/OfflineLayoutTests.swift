@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -7,7 +8,7 @@ import Testing
 @Suite("The offline layout")
 struct OfflineLayoutTests {
     private func makeQueue() throws -> (DatabaseQueue, OfflineLayout) {
-        let layout = OfflineLayout(model: try ShopModel.make())
+        let layout = OfflineLayout(model: try LayoutModel.make())
         let queue = try DatabaseQueue()
         try queue.write { try layout.create(in: $0) }
         return (queue, layout)
@@ -37,8 +38,8 @@ struct OfflineLayoutTests {
 
     @Test("is the same for the same model")
     func deterministic() throws {
-        let first = OfflineLayout(model: try ShopModel.make())
-        let second = OfflineLayout(model: try ShopModel.make())
+        let first = OfflineLayout(model: try LayoutModel.make())
+        let second = OfflineLayout(model: try LayoutModel.make())
         #expect(first.statements == second.statements)
     }
 
@@ -58,7 +59,7 @@ struct OfflineLayoutTests {
         #expect(customers.column(at: "Phones")?.codec == .json)
         #expect(customers.dynamicProperties == "_dynamic")
         #expect(customers.discriminator == "_type")
-        #expect(customers.derivedProperties[ShopModel.name("Vip")]?.count == 1)
+        #expect(customers.derivedProperties[LayoutModel.name("Vip")]?.count == 1)
         let orders = try #require(layout.mapping.tables["Orders"])
         #expect(orders.properties.last == .absent)
         #expect(orders.column(at: "Freight")?.codec == .scaledDecimal(scale: 2))

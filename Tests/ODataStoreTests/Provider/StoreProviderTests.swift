@@ -2,6 +2,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -12,7 +13,7 @@ struct StoreProviderTests {
     private let queue: DatabaseQueue
 
     init() throws {
-        let layout = OfflineLayout(model: try ShopModel.make())
+        let layout = OfflineLayout(model: try LayoutModel.make())
         var configuration = Configuration()
         configuration.prepareDatabase { StoreFunctions.register(in: $0) }
         queue = try DatabaseQueue(configuration: configuration)
@@ -179,7 +180,7 @@ struct StoreProviderTests {
         try await fill()
         _ = try await execute(.replace, "Orders(1)/Quantity", .value(5, .primitive(.int16)))
         #expect(try await read("Orders(1)")?["Quantity"] == 5)
-        let address = try #require(provider.mapping.model.shape(ShopModel.name("Address")))
+        let address = try #require(provider.mapping.model.shape(LayoutModel.name("Address")))
         _ = try await execute(
             .replace, "\(Self.customer)/Address", .entity(Entity(shape: address, ["City": "Bonn", "Zip": "1"])))
         _ = try await execute(.replace, "\(Self.customer)/Address/Zip", .value("2", .primitive(.string)))
@@ -231,7 +232,7 @@ struct StoreProviderTests {
     @Test("An entity is not changed under a type that it is not of")
     func casts() async throws {
         try await fill()
-        let vip = try #require(provider.mapping.model.shape(ShopModel.name("Vip")))
+        let vip = try #require(provider.mapping.model.shape(LayoutModel.name("Vip")))
         #expect(
             await refusal(.update, "\(Self.customer)/Shop.Vip", .entity(Entity(shape: vip, ["Name": "x"])))?.status
                 == 404)
@@ -247,7 +248,7 @@ struct StoreProviderTests {
 
     @Test("Operations are answered by the handlers that the options name, in a transaction")
     func operations() async throws {
-        let name = ShopModel.name("Reset")
+        let name = LayoutModel.name("Reset")
         let schemas = provider.mapping.model.schemas.map { schema in
             var schema = schema
             schema.operations = [Operation(name: name, kind: .action)]

@@ -235,5 +235,5 @@ import Testing
 
 extension CompiledQuery {
     /// The number of its rows.
-    fileprivate func rows(in database: Database) throws -> Int { Int(try StoreReader.count(self, database)) }
+    fileprivate func rows(in database: Database) throws -> Int { Int(try StoreReader.count(self, in: database)) }
 }

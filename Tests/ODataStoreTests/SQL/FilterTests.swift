@@ -235,7 +235,7 @@ struct FilterTests {
         let options = SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0))
         let compiled = try SQLCompiler(mapping: traders.mapping, options: options).compile(query)
         #expect(!compiled.sql.contains("DROP") && !compiled.sql.contains("1=1") && !compiled.sql.contains("\u{0}"))
-        let found = try await traders.queue.read { try StoreReader.count(compiled, $0) }
+        let found = try await traders.queue.read { try StoreReader.count(compiled, in: $0) }
         #expect(found == 0)
     }
 

@@ -71,7 +71,8 @@ struct NullableColumnTests {
         WritePlan.set(bit, in: &bits)
         try await service.database.write { [bits] database in
             try database.execute(
-                sql: "UPDATE \(quoted(table.table)) SET \"Rank\" = NULL, \(quoted(OfflineLayout.notLoadedColumn)) = ? "
+                sql:
+                    "UPDATE \(table.table.sqlIdentifier) SET \"Rank\" = NULL, \(OfflineLayout.notLoadedColumn.sqlIdentifier) = ? "
                     + "WHERE \"ID\" IN (2, 3)", arguments: [Data(bits)])
         }
         #expect(try await walk("People?$filter=Rank ne 1", service, size: 10) == [2, 3, 4])

@@ -185,7 +185,7 @@ struct Bazaar {
         }
         try await service.database.write { database in
             try database.execute(
-                sql: "INSERT INTO \(quoted(table)) (\(quoted(own)), \(quoted(other))) VALUES (?, ?)",
+                sql: "INSERT INTO \(table.sqlIdentifier) (\(own.sqlIdentifier), \(other.sqlIdentifier)) VALUES (?, ?)",
                 arguments: [source, target])
         }
     }

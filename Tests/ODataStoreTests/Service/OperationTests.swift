@@ -13,7 +13,8 @@ struct OperationTests {
         let bazaar = try await Bazaar { definition in
             let product = Self.product
             try definition.function(
-                "Top", [.init("count", .primitive(.int64))], returns: .collection(.entity(product)), in: "Products"
+                "Top", parameters: [.init("count", .primitive(.int64))], returns: .collection(.entity(product)),
+                in: "Products"
             ) { call in
                 .query("Products?$orderby=Price desc&$top=\(try call.argument("count") as Int)")
             }
@@ -21,7 +22,8 @@ struct OperationTests {
                 .query("Products?$orderby=Price desc")
             }
             try definition.function(
-                "TotalPrice", on: .entity(product), [.init("rate", .primitive(.double))], returns: .primitive(.double)
+                "TotalPrice", on: .entity(product), parameters: [.init("rate", .primitive(.double))],
+                returns: .primitive(.double)
             ) { call in
                 let price: Double = try call.boundEntity().read("Price")
                 return .value(.double(price * (1 + (try call.argument("rate")))))
@@ -36,12 +38,14 @@ struct OperationTests {
                 let prices = try call.boundEntities().map { try $0.read("Price") as Double }
                 return .value(.double(prices.isEmpty ? 0 : prices.reduce(0, +) / Double(prices.count)))
             }
-            try definition.function("Twice", [.init("value", .primitive(.int64))], returns: .primitive(.int64)) {
+            try definition.function(
+                "Twice", parameters: [.init("value", .primitive(.int64))], returns: .primitive(.int64)
+            ) {
                 call in
                 .value(.integer(2 * (try call.argument("value"))))
             }
             try definition.function(
-                "Twice", [.init("value", .primitive(.int64)), .init("more", .primitive(.int64))],
+                "Twice", parameters: [.init("value", .primitive(.int64)), .init("more", .primitive(.int64))],
                 returns: .primitive(.int64)
             ) { call in
                 let (value, more): (Int64, Int64) = (try call.argument("value"), try call.argument("more"))
@@ -49,7 +53,9 @@ struct OperationTests {
             }
             try definition.action(
                 "Discount", on: .entity(product),
-                [.init("percentage", .primitive(.double)), .init("least", .primitive(.double), isOptional: true)],
+                parameters: [
+                    .init("percentage", .primitive(.double)), .init("least", .primitive(.double), isOptional: true),
+                ],
                 returns: .entity(product)
             ) { call in
                 let product = try call.boundEntity()

@@ -144,7 +144,7 @@ struct ServiceWritingTests {
             ]
         ) { definition in
             let product = OperationBinding.entity(Bazaar.name("Product"))
-            try definition.action("Touch", on: product, []) { _ in .none }
+            try definition.action("Touch", on: product, parameters: []) { _ in .none }
         }
         let mug = try await bazaar.create("Products", #"{"Name":"Mug","Texts":[{"Language":"EN"}]}"#)
         let id = try #require(mug.control.id)

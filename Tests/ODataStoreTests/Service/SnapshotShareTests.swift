@@ -13,7 +13,7 @@ import Testing
         try shelf.begin(owner)
         defer { shelf.finish(bytes, owner) }
         try shelf.grow(bytes, owner)
-        shelf.keep(id, as: id, bytes, owner, at: 0)
+        shelf.keep(id, as: id, bytes: bytes, owner: owner, at: 0)
     }
 
     @Test func `one caller cannot push out the results of another`() throws {

@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -7,7 +8,7 @@ import Testing
 @Suite("Loading in bulk")
 struct BulkLoaderTests {
     private func makeStore() throws -> (DatabaseQueue, OfflineLayout) {
-        let layout = OfflineLayout(model: try ShopModel.make())
+        let layout = OfflineLayout(model: try LayoutModel.make())
         let queue = try DatabaseQueue()
         try queue.write { try layout.create(in: $0) }
         return (queue, layout)
@@ -56,7 +57,7 @@ struct BulkLoaderTests {
             let partial = try #require(try loader.read(1))
             #expect(partial["Source"] == .null)
             #expect(partial["Quantity"] == nil)
-            #expect(throws: EntityError.notLoaded(property: "Quantity", type: ShopModel.name("Order"))) {
+            #expect(throws: EntityError.notLoaded(property: "Quantity", type: LayoutModel.name("Order"))) {
                 try partial.value(of: "Quantity")
             }
             let outcome = try loader.load(order(layout, ["OrderID": 1, "Quantity": 4]), owner: 2)
@@ -123,7 +124,7 @@ struct BulkLoaderTests {
             let model = layout.mapping.model
             let loader = try BulkLoader(table: #require(layout.mapping.tables["Customers"]), in: database)
             var vip = Entity(
-                shape: try #require(model.shape(ShopModel.name("Vip"))),
+                shape: try #require(model.shape(LayoutModel.name("Vip"))),
                 [
                     "ID": .guid(ODataGuid(high: 1, low: 1)), "Name": "V", "Address": .null,
                     "Discount": .decimal(ODataDecimal(7)), "Hobby": "chess",
@@ -131,12 +132,12 @@ struct BulkLoaderTests {
             try loader.load(vip, owner: 1)
             try #expect(loader.load(vip, owner: 1).change == .unchanged)
             let read = try #require(try loader.read(1))
-            #expect(read.shape.name == ShopModel.name("Vip"))
+            #expect(read.shape.name == LayoutModel.name("Vip"))
             #expect(read["Discount"] == .decimal(ODataDecimal(7)))
             #expect(read["Hobby"] == "chess")
             #expect(read["Address"] == .null)
             vip["Address"] = .complex(
-                Entity(shape: try #require(model.shape(ShopModel.name("Address"))), ["City": "Bonn", "Zip": .null]))
+                Entity(shape: try #require(model.shape(LayoutModel.name("Address"))), ["City": "Bonn", "Zip": .null]))
             try #expect(loader.load(vip, owner: 1).change == .updated)
             guard case .complex(let address)? = try loader.read(1)?["Address"] else {
                 Issue.record("no address")

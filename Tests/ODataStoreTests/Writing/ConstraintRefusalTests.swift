@@ -158,7 +158,8 @@ struct ConstraintRefusalTests {
         let read = try queue.read { database in
             StoreFunctions.register(in: database)
             return try String.fetchOne(
-                database, sql: "SELECT outpost_digest(\(columns.map(quoted).joined(separator: ", "))) FROM \"the book\""
+                database,
+                sql: "SELECT outpost_digest(\(columns.map(\.sqlIdentifier).joined(separator: ", "))) FROM \"the book\""
             )
         }
         #expect(read == row.etag)

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataService
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -12,7 +13,7 @@ struct EntityIDTests {
 
     @Test("quote and percent-encode key values")
     func canonical() throws {
-        let model = try ShopModel.make()
+        let model = try LayoutModel.make()
         let key = EntityKey([.init(name: "A", value: "O'Neil/ü"), .init(name: "B", value: -7)])
         #expect(
             EntityID.canonical(set: "Things", key: key, shape: shape, model: model)
@@ -28,7 +29,7 @@ struct EntityIDTests {
             "/Customers(ID=00000000-0000-0001-0000-000000000002)",
         ])
     func parse(text: String) throws {
-        let (set, key) = try EntityID.parse(text, model: try ShopModel.make())
+        let (set, key) = try EntityID.parse(text, model: try LayoutModel.make())
         #expect(set == "Customers")
         #expect(key == EntityKey("ID", .guid(ODataGuid(high: 1, low: 2))))
     }
@@ -61,7 +62,7 @@ struct EntityIDTests {
         "that lead nowhere are refused",
         arguments: ["", "Nothing(1)", "Customers", "Customers(1,2)", "Orders('x')", "Orders(1"])
     func refused(text: String) throws {
-        let model = try ShopModel.make()
+        let model = try LayoutModel.make()
         #expect(throws: ODataError.self) { try EntityID.parse(text, model: model) }
     }
 }

@@ -2,6 +2,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 import ODataService
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -15,7 +16,7 @@ struct RowWriterTests {
         let writer: RowWriter
 
         init(hook: (any WriteHook)? = nil) throws {
-            layout = OfflineLayout(model: try ShopModel.make())
+            layout = OfflineLayout(model: try LayoutModel.make())
             queue = try DatabaseQueue()
             writer = RowWriter(mapping: layout.mapping, hook: hook)
             try queue.write { [layout] in try layout.create(in: $0) }
@@ -72,7 +73,7 @@ struct RowWriterTests {
     func create() throws {
         let shop = try Shop()
         let address = Entity(
-            shape: try #require(shop.layout.mapping.model.shape(ShopModel.name("Address"))), ["City": "Bonn"])
+            shape: try #require(shop.layout.mapping.model.shape(LayoutModel.name("Address"))), ["City": "Bonn"])
         let row = try shop.create(
             "Customers",
             [

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import TestModels
 import Testing
 
 @testable import ODataStore
@@ -12,7 +13,7 @@ struct WaitingRowsTests {
     private let table: TableStorage
 
     init() throws {
-        let layout = OfflineLayout(model: try ShopModel.make())
+        let layout = OfflineLayout(model: try LayoutModel.make())
         let queue = try DatabaseQueue()
         try queue.write { try layout.create(in: $0) }
         self.layout = layout

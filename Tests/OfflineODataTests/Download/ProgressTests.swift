@@ -1,4 +1,5 @@
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataService
 import OfflineOData

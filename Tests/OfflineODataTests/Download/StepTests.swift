@@ -1,3 +1,4 @@
+import ODataHTTP
 import ODataModel
 import ODataService
 import OfflineOData

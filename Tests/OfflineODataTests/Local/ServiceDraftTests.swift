@@ -69,7 +69,8 @@ struct ServiceDraftTests {
         var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
         let offer = QualifiedName("Sales", "Offer")
         try definition.action(
-            "begin", on: .entity(offer), [.init("PreserveChanges", .primitive(.boolean))], returns: .entity(offer),
+            "begin", on: .entity(offer), parameters: [.init("PreserveChanges", .primitive(.boolean))],
+            returns: .entity(offer),
             in: "Offers"
         ) { call in
             let active = try call.boundEntity()

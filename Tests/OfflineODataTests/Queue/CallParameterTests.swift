@@ -21,7 +21,8 @@ import Testing
         init() async throws {
             var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
             let guid = TypeReference.primitive(.guid)
-            try definition.action("Close", [.init("Job", guid), .init("Others", .collection(guid))]) { call in
+            try definition.action("Close", parameters: [.init("Job", guid), .init("Others", .collection(guid))]) {
+                call in
                 let job: ODataGuid = try call.argument("Job")
                 let others: [ODataGuid] = try call.argument("Others")
                 for key in [job] + others {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
@@ -59,7 +60,7 @@ struct MaintenanceTests {
         try await write { database in
             try database.execute(
                 sql: """
-                    DELETE FROM \(table.quotedDatabaseIdentifier) WHERE ProductID = 9;
+                    DELETE FROM \(table.sqlIdentifier) WHERE ProductID = 9;
                     INSERT INTO outpost_member VALUES ('\(table)', 99999, 1);
                     INSERT INTO sqlite_master SELECT * FROM kept;
                     """)

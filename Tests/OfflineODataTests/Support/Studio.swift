@@ -26,7 +26,7 @@ final class Studio: Sendable {
         definition.values = [.contentType("ContentType")]
         let album = QualifiedName("Studio", "Album")
         let calls = calls
-        try definition.action("Rename", on: .entity(album), [.init("Name", .primitive(.string))]) { call in
+        try definition.action("Rename", on: .entity(album), parameters: [.init("Name", .primitive(.string))]) { call in
             let name: String = try call.argument("Name")
             guard !name.isEmpty else {
                 throw ODataError(status: 400, code: "NoName", message: "A name is needed.", target: "Name")

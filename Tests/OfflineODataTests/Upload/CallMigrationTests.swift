@@ -18,7 +18,7 @@ struct CallMigrationTests {
 
         init(_ parameters: [(name: String, type: TypeReference)]) async throws {
             var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8)))
-            try definition.action("Print", parameters.map { .init($0.name, $0.type) }) { _ in .none }
+            try definition.action("Print", parameters: parameters.map { .init($0.name, $0.type) }) { _ in .none }
             service = try await StoreService.open(definition, at: .memory)
         }
 

@@ -65,7 +65,7 @@ struct StoreCopyTests {
         try await copy.read { database in
             for query in status.queries {
                 let count = try Int.fetchOne(
-                    database, sql: "SELECT count(*) FROM \(query.entitySet.quotedDatabaseIdentifier)")
+                    database, sql: "SELECT count(*) FROM \(query.entitySet.sqlIdentifier)")
                 #expect(count == query.rows)
             }
             let settings = try String.fetchAll(database, sql: "SELECT CAST(value AS TEXT) FROM outpost_setting")
@@ -97,7 +97,7 @@ struct StoreCopyTests {
         let copy = try open(path, key)
         for query in try await store.status().queries {
             let count = try await copy.read {
-                try Int.fetchOne($0, sql: "SELECT count(*) FROM \(query.entitySet.quotedDatabaseIdentifier)")
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM \(query.entitySet.sqlIdentifier)")
             }
             #expect(count == query.rows)
         }

@@ -73,7 +73,7 @@ extension CSDLBuilder {
                 })
         case .constant(let kind, let text):
             guard let element else { return expression }
-            return typedConstant(kind, text, element)
+            return typedConstant(kind, text, type: element)
         case .dynamic("If", let attributes, let operands):
             // The condition is of its own kind.
             let branches = operands.dropFirst().map { typed($0, type) }
@@ -82,18 +82,18 @@ extension CSDLBuilder {
         }
     }
 
-    private func typedConstant(_ kind: String, _ text: String, _ type: String) -> AnnotationExpression {
+    private func typedConstant(_ kind: String, _ text: String, type: String) -> AnnotationExpression {
         let stated = AnnotationExpression.constant(kind: kind, text: text)
         guard kind != "Bool" else { return stated }
         var primitive = type
         if let name = QualifiedName(type), let declared = resolver.declared[name]?.type {
             switch declared {
-            case .enumeration: return member(kind, text, type) ?? stated
+            case .enumeration: return member(kind, text, type: type) ?? stated
             case .typeDefinition(_, let underlying): primitive = underlying.rawValue
             default: return stated
             }
         } else if StandardVocabularies.isEnumeration(type) {
-            return member(kind, text, type) ?? stated
+            return member(kind, text, type: type) ?? stated
         }
         switch primitive {
         case "Edm.AnnotationPath", "Edm.AnyPropertyPath", "Edm.ModelElementPath", "Edm.NavigationPropertyPath",
@@ -111,12 +111,12 @@ extension CSDLBuilder {
     /// Members of an enumeration where the type that is needed tells nothing: JSON says a cast of their names then
     /// (OData CSDL JSON 4.01, 14.4.5); `nil` for every other expression.
     func members(
-        _ element: String, _ attributes: [String: String], _ operands: [AnnotationExpression]
+        _ element: String, _ attributes: [String: String], operands: [AnnotationExpression]
     ) -> AnnotationExpression? {
         guard element == "Cast", attributes.count == 1, let type = attributes["Type"], operands.count == 1,
             case .constant(let kind, let text) = operands[0], isEnumeration(type)
         else { return nil }
-        return member(kind, text, type)
+        return member(kind, text, type: type)
     }
 
     private func isEnumeration(_ type: String) -> Bool {
@@ -128,7 +128,7 @@ extension CSDLBuilder {
     }
 
     /// The members of an enumeration as XML has them, each with its type; `nil` for a number, which no member is.
-    private func member(_ kind: String, _ text: String, _ type: String) -> AnnotationExpression? {
+    private func member(_ kind: String, _ text: String, type: String) -> AnnotationExpression? {
         guard kind == "String" else { return nil }
         let names = text.parts(between: ",").map { String($0).trimmed }
         guard !names.isEmpty, names.allSatisfy(\.isMemberName) else { return nil }

@@ -60,7 +60,7 @@ extension CSDLJSONOutput {
                 write(property.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
             }
             json.endObject()
-        case .dynamic(let element, let attributes, let operands): write(element, attributes, operands)
+        case .dynamic(let element, let attributes, let operands): write(element, attributes, operands: operands)
         }
     }
 
@@ -81,7 +81,7 @@ extension CSDLJSONOutput {
         json.endObject()
     }
 
-    private mutating func write(_ element: String, _ attributes: [String: String], _ operands: [AnnotationExpression]) {
+    private mutating func write(_ element: String, _ attributes: [String: String], operands: [AnnotationExpression]) {
         let annotations = operands.compactMap(\.annotation)
         let values = operands.filter { $0.annotation == nil }
         if element == "Null", annotations.isEmpty { return json.null() }

@@ -256,7 +256,7 @@ struct CSDLJSONOutput {
             json.beginObject()
             writeType(property.type)
             writeNullable(property.isNullable, property.facets)
-            omitNullability(property.type, property.facets, "\(type.name)/\(property.name)")
+            omitNullability(property.type, property.facets, owner: "\(type.name)/\(property.name)")
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
             if property.isConcurrencyToken {
@@ -325,7 +325,7 @@ struct CSDLJSONOutput {
 
     /// XML may leave open whether a collection holds null; without a word, JSON says that it does not (OData CSDL JSON
     /// 4.01, 7.2.1). No collection holds null instead of an entity.
-    private mutating func omitNullability(_ type: TypeReference, _ facets: Facets, _ owner: String) {
+    private mutating func omitNullability(_ type: TypeReference, _ facets: Facets, owner: String) {
         guard facets.isNullabilityUnstated, case .collection(let element) = type else { return }
         if case .entity = element { return }
         omissions.append(
@@ -424,7 +424,7 @@ struct CSDLJSONOutput {
                 member("$Name", parameter.name)
                 writeType(parameter.type)
                 writeNullable(parameter.isNullable, of: parameter.type, parameter.facets)
-                omitNullability(parameter.type, parameter.facets, "\(operation.name)/\(parameter.name)")
+                omitNullability(parameter.type, parameter.facets, owner: "\(operation.name)/\(parameter.name)")
                 write(parameter.facets, type: parameter.type)
                 write(parameter.annotations, on: "", kind: .property)
                 json.endObject()
@@ -436,7 +436,7 @@ struct CSDLJSONOutput {
             json.beginObject()
             writeType(type)
             writeNullable(operation.isReturnNullable, of: type, operation.returnFacets)
-            omitNullability(type, operation.returnFacets, "\(operation.name)/$ReturnType")
+            omitNullability(type, operation.returnFacets, owner: "\(operation.name)/$ReturnType")
             write(operation.returnFacets, type: type)
             write(operation.returnAnnotations, on: "")
             json.endObject()

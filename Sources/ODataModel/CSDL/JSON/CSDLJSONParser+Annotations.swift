@@ -95,24 +95,24 @@ extension CSDLJSONParser {
             return leaf(.labeledElementReference, name, at: node)
         }
         for name in Self.operators {
-            if let operand = tree.member(node, "$" + name) { return try operation(name, operand, node) }
+            if let operand = tree.member(node, "$" + name) { return try operation(name, operand, node: node) }
         }
         try record(node)
     }
 
-    private mutating func operation(_ name: String, _ operand: Int, _ node: Int) throws(CSDLError) {
+    private mutating func operation(_ name: String, _ operand: Int, node: Int) throws(CSDLError) {
         let element = CSDLName(name)
         begin(element, at: node, other: element == .other ? name : nil)
         if name == "Apply" { otherAttribute("Function", node) }
-        if name == "LabeledElement" { try attribute(.name, node, "$Name") }
+        if name == "LabeledElement" { try attribute(.name, node, key: "$Name") }
         if name == "Cast" || name == "IsOf" {
             let type = tree.string(node, "$Type") ?? "Edm.String"
             content.attribute(.type, tree.boolean(node, "$Collection") == true ? "Collection(\(type))" : type)
-            try attribute(.maxLength, node, "$MaxLength")
-            try attribute(.precision, node, "$Precision")
-            try attribute(.scale, node, "$Scale")
+            try attribute(.maxLength, node, key: "$MaxLength")
+            try attribute(.precision, node, key: "$Precision")
+            try attribute(.scale, node, key: "$Scale")
             if let isUnicode = tree.boolean(node, "$Unicode") { content.attribute(.unicode, "\(isUnicode)") }
-            try attribute(.srid, node, "$SRID")
+            try attribute(.srid, node, key: "$SRID")
         }
         switch (name, tree.nodes[operand].value) {
         case ("Null", _): break

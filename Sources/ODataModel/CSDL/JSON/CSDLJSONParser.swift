@@ -52,7 +52,7 @@ struct CSDLJSONParser {
     }
 
     /// An attribute from a member, where the object has it.
-    mutating func attribute(_ name: CSDLName, _ node: Int, _ key: String) throws(CSDLError) {
+    mutating func attribute(_ name: CSDLName, _ node: Int, key: String) throws(CSDLError) {
         guard let member = tree.member(node, key) else { return }
         guard let text = tree.text(member) else {
             throw error(
@@ -98,16 +98,16 @@ struct CSDLJSONParser {
         }
         for includes in order.compactMap({ included[$0] }) {
             begin(.include, at: includes[0])
-            try attribute(.namespace, includes[0], "$Namespace")
-            try attribute(.alias, includes[0], "$Alias")
+            try attribute(.namespace, includes[0], key: "$Namespace")
+            try attribute(.alias, includes[0], key: "$Alias")
             for include in includes { try annotations(of: include) }
             content.end()
         }
         for include in tree.member(node, "$IncludeAnnotations").map(tree.children) ?? [] {
             begin(.includeAnnotations, at: include)
-            try attribute(.termNamespace, include, "$TermNamespace")
-            try attribute(.qualifier, include, "$Qualifier")
-            try attribute(.targetNamespace, include, "$TargetNamespace")
+            try attribute(.termNamespace, include, key: "$TermNamespace")
+            try attribute(.qualifier, include, key: "$Qualifier")
+            try attribute(.targetNamespace, include, key: "$TargetNamespace")
             content.end()
         }
         try annotations(of: node)
@@ -122,7 +122,7 @@ struct CSDLJSONParser {
         }
         begin(.schema, at: node)
         content.attribute(.namespace, namespace)
-        try attribute(.alias, node, "$Alias")
+        try attribute(.alias, node, key: "$Alias")
         try annotations(of: node)
         for child in tree.children(node) {
             let key = tree.nodes[child].key
@@ -157,7 +157,7 @@ struct CSDLJSONParser {
         case "TypeDefinition":
             begin(.typeDefinition, at: node)
             content.attribute(.name, name)
-            try attribute(.underlyingType, node, "$UnderlyingType")
+            try attribute(.underlyingType, node, key: "$UnderlyingType")
             try facets(node, type: tree.string(node, "$UnderlyingType") ?? "")
             try annotations(of: node)
             content.end()
@@ -165,7 +165,7 @@ struct CSDLJSONParser {
             begin(.term, at: node)
             content.attribute(.name, name)
             try typeAndFacets(node)
-            try attribute(.baseTerm, node, "$BaseTerm")
+            try attribute(.baseTerm, node, key: "$BaseTerm")
             if let appliesTo = tree.member(node, "$AppliesTo") {
                 content.attribute(.appliesTo, tree.children(appliesTo).compactMap(tree.text).joined(separator: " "))
             }
@@ -184,10 +184,10 @@ struct CSDLJSONParser {
     private mutating func structuredType(_ node: Int, _ element: CSDLName) throws(CSDLError) {
         begin(element, at: node)
         content.attribute(.name, tree.nodes[node].key)
-        try attribute(.baseType, node, "$BaseType")
-        try attribute(.abstract, node, "$Abstract")
-        try attribute(.openType, node, "$OpenType")
-        try attribute(.hasStream, node, "$HasStream")
+        try attribute(.baseType, node, key: "$BaseType")
+        try attribute(.abstract, node, key: "$Abstract")
+        try attribute(.openType, node, key: "$OpenType")
+        try attribute(.hasStream, node, key: "$HasStream")
         if let key = tree.member(node, "$Key") {
             begin(.key, at: key)
             for part in tree.children(key) {
@@ -234,8 +234,8 @@ struct CSDLJSONParser {
         content.attribute(.name, tree.nodes[node].key)
         let isCollection = try type(node)
         if !isCollection { content.attribute(.nullable, tree.boolean(node, "$Nullable") == true ? "true" : "false") }
-        try attribute(.partner, node, "$Partner")
-        try attribute(.containsTarget, node, "$ContainsTarget")
+        try attribute(.partner, node, key: "$Partner")
+        try attribute(.containsTarget, node, key: "$ContainsTarget")
         if let constraints = tree.member(node, "$ReferentialConstraint") {
             let owners = annotationOwners(of: constraints)
             for constraint in tree.children(constraints) where tree.nodes[constraint].key.isOwnName {
@@ -260,8 +260,8 @@ struct CSDLJSONParser {
     private mutating func enumType(_ node: Int) throws(CSDLError) {
         begin(.enumType, at: node)
         content.attribute(.name, tree.nodes[node].key)
-        try attribute(.underlyingType, node, "$UnderlyingType")
-        try attribute(.isFlags, node, "$IsFlags")
+        try attribute(.underlyingType, node, key: "$UnderlyingType")
+        try attribute(.isFlags, node, key: "$IsFlags")
         let owners = annotationOwners(of: node)
         for member in tree.children(node) {
             let key = tree.nodes[member].key
@@ -292,17 +292,17 @@ struct CSDLJSONParser {
         // That is what XML means by saying nothing.
         if isNullable != nil || !takesNull { content.attribute(.nullable, isNullable == true ? "true" : "false") }
         try facets(node, type: tree.string(node, "$Type") ?? "Edm.String")
-        try attribute(.defaultValue, node, "$DefaultValue")
+        try attribute(.defaultValue, node, key: "$DefaultValue")
     }
 
     private mutating func facets(_ node: Int, type: String) throws(CSDLError) {
-        try attribute(.maxLength, node, "$MaxLength")
-        try attribute(.precision, node, "$Precision")
-        try attribute(.scale, node, "$Scale")
+        try attribute(.maxLength, node, key: "$MaxLength")
+        try attribute(.precision, node, key: "$Precision")
+        try attribute(.scale, node, key: "$Scale")
         // That is what it means to leave it out.
         let isUnicode = tree.member(node, "$Unicode").flatMap(tree.text).flatMap(Bool.init(stated:))
-        if isUnicode != true { try attribute(.unicode, node, "$Unicode") }
-        try attribute(.srid, node, "$SRID")
+        if isUnicode != true { try attribute(.unicode, node, key: "$Unicode") }
+        try attribute(.srid, node, key: "$SRID")
         // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
         let primitive = PrimitiveType(stated: type)
         if primitive == .decimal, tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
@@ -320,12 +320,12 @@ struct CSDLJSONParser {
         }
         begin(kind == "Action" ? .action : .function, at: node)
         content.attribute(.name, name)
-        try attribute(.isBound, node, "$IsBound")
-        try attribute(.isComposable, node, "$IsComposable")
-        try attribute(.entitySetPath, node, "$EntitySetPath")
+        try attribute(.isBound, node, key: "$IsBound")
+        try attribute(.isComposable, node, key: "$IsComposable")
+        try attribute(.entitySetPath, node, key: "$EntitySetPath")
         for parameter in tree.member(node, "$Parameter").map(tree.children) ?? [] {
             begin(.parameter, at: parameter)
-            try attribute(.name, parameter, "$Name")
+            try attribute(.name, parameter, key: "$Name")
             try typeAndFacets(parameter, takesNull: !isV4)
             try annotations(of: parameter)
             content.end()
@@ -343,7 +343,7 @@ struct CSDLJSONParser {
     private mutating func container(_ node: Int) throws(CSDLError) {
         begin(.entityContainer, at: node)
         content.attribute(.name, tree.nodes[node].key)
-        try attribute(.extends, node, "$Extends")
+        try attribute(.extends, node, key: "$Extends")
         let owners = annotationOwners(of: node)
         for child in tree.children(node) {
             let key = tree.nodes[child].key
@@ -355,21 +355,21 @@ struct CSDLJSONParser {
             }
             if tree.member(child, "$Action") != nil {
                 begin(.actionImport, at: child)
-                try attribute(.action, child, "$Action")
+                try attribute(.action, child, key: "$Action")
             } else if tree.member(child, "$Function") != nil {
                 begin(.functionImport, at: child)
-                try attribute(.function, child, "$Function")
+                try attribute(.function, child, key: "$Function")
             } else if tree.boolean(child, "$Collection") == true {
                 begin(.entitySet, at: child)
-                try attribute(.entityType, child, "$Type")
+                try attribute(.entityType, child, key: "$Type")
             } else {
                 begin(.singleton, at: child)
-                try attribute(.type, child, "$Type")
-                try attribute(.nullable, child, "$Nullable")
+                try attribute(.type, child, key: "$Type")
+                try attribute(.nullable, child, key: "$Nullable")
             }
             content.attribute(.name, key)
-            try attribute(.entitySet, child, "$EntitySet")
-            try attribute(.includeInServiceDocument, child, "$IncludeInServiceDocument")
+            try attribute(.entitySet, child, key: "$EntitySet")
+            try attribute(.includeInServiceDocument, child, key: "$IncludeInServiceDocument")
             for binding in tree.member(child, "$NavigationPropertyBinding").map(tree.children) ?? [] {
                 begin(.navigationPropertyBinding, at: binding)
                 content.attribute(.path, tree.nodes[binding].key)

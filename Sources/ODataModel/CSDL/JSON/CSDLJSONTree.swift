@@ -28,7 +28,7 @@ struct CSDLJSONTree {
         var lines = LineCounter()
         nodes = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
             var nodes: [Node] = []
-            try Self.read(&scanner, key: "", &nodes, &lines, bytes)
+            try Self.read(&scanner, key: "", nodes: &nodes, lines: &lines, bytes: bytes)
             try scanner.expectEnd()
             return nodes
         }
@@ -36,7 +36,7 @@ struct CSDLJSONTree {
 
     /// Recursion is bounded by ``JSONScanner/maxDepth``.
     private static func read(
-        _ scanner: inout JSONScanner, key: String, _ nodes: inout [Node], _ lines: inout LineCounter, _ bytes: [UInt8]
+        _ scanner: inout JSONScanner, key: String, nodes: inout [Node], lines: inout LineCounter, bytes: [UInt8]
     ) throws(JSONError) {
         let kind = try scanner.peekKind()
         let (line, column) = lines.position(of: scanner.offset, in: bytes)
@@ -56,7 +56,7 @@ struct CSDLJSONTree {
             while let key = try scanner.nextKey() {
                 try names.insert(key, in: scanner)
                 let child = nodes.count
-                try read(&scanner, key: key.string, &nodes, &lines, bytes)
+                try read(&scanner, key: key.string, nodes: &nodes, lines: &lines, bytes: bytes)
                 link(child, after: &last, in: index, &nodes)
             }
         case .array:
@@ -65,7 +65,7 @@ struct CSDLJSONTree {
             try scanner.beginArray()
             while try scanner.nextElement() {
                 let child = nodes.count
-                try read(&scanner, key: "", &nodes, &lines, bytes)
+                try read(&scanner, key: "", nodes: &nodes, lines: &lines, bytes: bytes)
                 link(child, after: &last, in: index, &nodes)
             }
         case .string: nodes[index].value = .string(try scanner.readString())

@@ -165,7 +165,7 @@ extension CSDLBuilder {
             let annotations = withoutRepeats(operands.compactMap(\.annotation))
             operands = operands.filter { $0.annotation == nil } + annotations.map { .annotation($0) }
             // A member of an enumeration that is no operand is written by its name alone.
-            return (isOperand ? members(element, attributes, operands) : nil)
+            return (isOperand ? members(element, attributes, operands: operands) : nil)
                 ?? .dynamic(element: element, attributes: attributes, operands: operands)
         }
     }
@@ -177,7 +177,7 @@ extension CSDLBuilder {
         for child in document.children(node) {
             switch document.name(child) {
             case .propertyValue:
-                let name = try required(child, .property, "the property's name")
+                let name = try required(child, .property, expected: "the property's name")
                 properties.append(.init(name: name, value: try readExpression(of: child)))
                 for annotation in try readNested(child) { properties.append(annotation, to: name) }
             case .annotation:

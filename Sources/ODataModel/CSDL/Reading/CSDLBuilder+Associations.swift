@@ -4,7 +4,7 @@ extension CSDLBuilder {
             namespace = document.attribute(schema, .namespace) ?? ""
             for node in document.children(schema, named: .association) {
                 do throws(CSDLError) {
-                    let name = QualifiedName(namespace, try required(node, .name, "the association's name"))
+                    let name = QualifiedName(namespace, try required(node, .name, expected: "the association's name"))
                     guard associationNodes[name.description] == nil else {
                         warn("The association \(name) is declared twice: the first one holds.", at: node)
                         continue
@@ -70,9 +70,9 @@ extension CSDLBuilder {
         {
             do throws(CSDLError) {
                 association.constraint = Association.Constraint(
-                    principalRole: try required(principal, .role, "the role of an end"),
+                    principalRole: try required(principal, .role, expected: "the role of an end"),
                     principalProperties: try propertyNames(principal),
-                    dependentRole: try required(dependent, .role, "the role of an end"),
+                    dependentRole: try required(dependent, .role, expected: "the role of an end"),
                     dependentProperties: try propertyNames(dependent))
             } catch {
                 try leaveOut(constraint, error)
@@ -84,7 +84,7 @@ extension CSDLBuilder {
     private func propertyNames(_ node: Node) throws(CSDLError) -> [String] {
         var names: [String] = []
         for child in document.children(node, named: .propertyRef) {
-            names.append(try required(child, .name, "a property"))
+            names.append(try required(child, .name, expected: "a property"))
         }
         return names
     }
@@ -93,10 +93,10 @@ extension CSDLBuilder {
     mutating func readV2NavigationProperty(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
-        let name = try required(node, .name, "the property's name")
+        let name = try required(node, .name, expected: "the property's name")
         let relationship = try qualifiedName(node, .relationship)
-        let fromRole = try required(node, .fromRole, "the role of an end")
-        let toRole = try required(node, .toRole, "the role of an end")
+        let fromRole = try required(node, .fromRole, expected: "the role of an end")
+        let toRole = try required(node, .toRole, expected: "the role of an end")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         guard let association = associations[relationship.description] else {
             let isUnreadable = associationNodes[relationship.description] != nil
@@ -130,7 +130,8 @@ extension CSDLBuilder {
         for end in document.children(node, named: .end) {
             set.ends.append(
                 AssociationSet.End(
-                    role: document.attribute(end, .role), entitySet: try required(end, .entitySet, "an entity set"),
+                    role: document.attribute(end, .role),
+                    entitySet: try required(end, .entitySet, expected: "an entity set"),
                     annotations: try readAnnotations(end)))
         }
         return set

@@ -1,7 +1,7 @@
 extension CSDLBuilder {
     /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
     mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
-        let name = QualifiedName(namespace, try required(node, .name, "the container's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the container's name"))
         let group = targeted.group(name)
         containers[name.description] = node
         var container = EntityContainer(name: name)
@@ -10,7 +10,7 @@ extension CSDLBuilder {
         var repeats = CSDLRepeats()
         for child in document.children(node) {
             do throws(CSDLError) {
-                try readChild(child, of: &container, in: &schema, group, &repeats)
+                try readChild(child, of: &container, in: &schema, group: group, repeats: &repeats)
             } catch {
                 try leaveOut(child, error)
             }
@@ -34,8 +34,8 @@ extension CSDLBuilder {
     }
 
     private mutating func readChild(
-        _ node: Node, of container: inout EntityContainer, in schema: inout Schema, _ group: CSDLTargets.Group?,
-        _ repeats: inout CSDLRepeats
+        _ node: Node, of container: inout EntityContainer, in schema: inout Schema, group: CSDLTargets.Group?,
+        repeats: inout CSDLRepeats
     ) throws(CSDLError) {
         switch document.name(node) {
         case .entitySet:
@@ -45,11 +45,11 @@ extension CSDLBuilder {
         case .actionImport, .functionImport, .associationSet:
             switch document.name(node) {
             case .actionImport:
-                let operationImport = try readImport(node, .action, .action, group)
+                let operationImport = try readImport(node, .action, kind: .action, group: group)
                 guard repeats.imports.insert(operationImport).inserted else { return warnOfRepeat(node) }
                 container.operationImports.append(operationImport)
             case .functionImport where isV4 && document.attributeText(node, .function) != nil:
-                let operationImport = try readImport(node, .function, .function, group)
+                let operationImport = try readImport(node, .function, kind: .function, group: group)
                 guard repeats.imports.insert(operationImport).inserted else { return warnOfRepeat(node) }
                 container.operationImports.append(operationImport)
             case .associationSet where repeats.isRepeated(node, in: document),
@@ -70,7 +70,7 @@ extension CSDLBuilder {
     private mutating func readEntitySet(
         _ node: Node, _ group: CSDLTargets.Group?, of container: QualifiedName
     ) throws(CSDLError) -> EntitySet? {
-        var name = try required(node, .name, "the set's name")
+        var name = try required(node, .name, expected: "the set's name")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .entityType)
         let qualified = qualified(node, container)
@@ -93,7 +93,7 @@ extension CSDLBuilder {
     }
 
     private mutating func readSingleton(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Singleton? {
-        let name = try required(node, .name, "the singleton's name")
+        let name = try required(node, .name, expected: "the singleton's name")
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         let type = try qualifiedName(node, .type)
         guard isEntityType(type, user: name, node), takeName(name, node) else { return nil }
@@ -131,8 +131,8 @@ extension CSDLBuilder {
             do throws(CSDLError) {
                 bindings.append(
                     NavigationPropertyBinding(
-                        path: resolver.path(try required(child, .path, "a navigation property path")),
-                        target: resolver.path(try required(child, .target, "an entity set"))))
+                        path: resolver.path(try required(child, .path, expected: "a navigation property path")),
+                        target: resolver.path(try required(child, .target, expected: "an entity set"))))
             } catch {
                 try leaveOut(child, error)
             }
@@ -142,9 +142,9 @@ extension CSDLBuilder {
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
-        _ node: Node, _ attribute: CSDLName, _ kind: Operation.Kind, _ group: CSDLTargets.Group?
+        _ node: Node, _ attribute: CSDLName, kind: Operation.Kind, group: CSDLTargets.Group?
     ) throws(CSDLError) -> OperationImport {
-        let name = try required(node, .name, "the import's name")
+        let name = try required(node, .name, expected: "the import's name")
         return OperationImport(
             name: name, operation: try qualifiedName(node, attribute), kind: kind,
             entitySet: document.attribute(node, .entitySet).map(resolver.path),
@@ -157,7 +157,7 @@ extension CSDLBuilder {
     private mutating func readFunctionImport(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> (Operation, OperationImport?) {
-        let name = try required(node, .name, "the function import's name")
+        let name = try required(node, .name, expected: "the function import's name")
         let qualified = QualifiedName(namespace, name)
         let method = document.attribute(node, .httpMethod)
         let kind: Operation.Kind =

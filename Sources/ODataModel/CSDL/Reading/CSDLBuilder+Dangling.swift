@@ -1,7 +1,7 @@
 /// Warnings of names and paths in the main document that lead to nothing which the documents declare. Undeclared types and
 /// terms are warned of where they are read.
 extension CSDLBuilder {
-    mutating func checkReferences(_ parts: [Part], _ uses: [CSDLReference], _ model: EntityDataModel) {
+    mutating func checkReferences(_ parts: [Part], _ uses: [CSDLReference], model: EntityDataModel) {
         guard let main = parts.first else { return }
         let finder = CSDLPathFinder(model: model)
         declaredNamespaces = Set(parts.flatMap(\.schemas).compactMap { document.attribute($0, .namespace) })
@@ -32,7 +32,7 @@ extension CSDLBuilder {
         checkInclusions(parts, uses)
     }
 
-    private mutating func warnOfDangling(_ what: String, _ name: String, _ kind: String, at node: Node) {
+    private mutating func warnOfDangling(_ what: String, _ name: String, kind: String, at node: Node) {
         warn("\(what) names \(name), which is no \(kind).", at: node)
     }
 
@@ -50,7 +50,7 @@ extension CSDLBuilder {
                     guard let path = document.attribute(part, .name), !path.isEmpty,
                         !finder.end(of: resolver.path(path), from: name).mayBeProperty
                     else { continue }
-                    warnOfDangling("The key of \(name)", path, "property of \(name)", at: part)
+                    warnOfDangling("The key of \(name)", path, kind: "property of \(name)", at: part)
                 }
             case .navigationProperty: checkNavigationProperty(child, of: name, finder)
             default: break
@@ -69,7 +69,7 @@ extension CSDLBuilder {
             !finder.end(of: partner, from: property.target).mayBeNavigationProperty
         {
             warnOfDangling(
-                "The partner of \(path)", partner, "navigation property of \(property.target)", at: node)
+                "The partner of \(path)", partner, kind: "navigation property of \(property.target)", at: node)
         }
         for constraint in document.children(node, named: .referentialConstraint) {
             for (attribute, owner) in [(CSDLName.property, type), (.referencedProperty, property.target)] {
@@ -78,7 +78,7 @@ extension CSDLBuilder {
                     !finder.end(of: resolver.path(name), from: owner).mayBeProperty
                 else { continue }
                 warnOfDangling(
-                    "The referential constraint of \(path)", name, "property of \(owner)", at: constraint)
+                    "The referential constraint of \(path)", name, kind: "property of \(owner)", at: constraint)
             }
         }
     }
@@ -90,13 +90,14 @@ extension CSDLBuilder {
         guard associationNodes[name] == node, let association = associations[name] else { return }
         for (end, child) in zip(association.ends, document.children(node, named: .end))
         where finder.model.structuredType(end.type)?.kind != .entity {
-            warnOfDangling("The end \(end.role) of \(name)", end.type.description, "declared entity type", at: child)
+            warnOfDangling(
+                "The end \(end.role) of \(name)", end.type.description, kind: "declared entity type", at: child)
         }
         guard let constraint = document.child(node, named: .referentialConstraint) else { return }
         for child in document.children(constraint) {
             guard let role = document.attribute(child, .role) else { continue }
             guard let end = association.end(role) else {
-                warnOfDangling("The referential constraint of \(name)", role, "role of it", at: child)
+                warnOfDangling("The referential constraint of \(name)", role, kind: "role of it", at: child)
                 continue
             }
             guard finder.model.structuredType(end.type) != nil else { continue }
@@ -105,7 +106,7 @@ extension CSDLBuilder {
                     !finder.end(of: path, from: end.type).mayBeProperty
                 else { continue }
                 warnOfDangling(
-                    "The referential constraint of \(name)", path, "property of \(end.type)", at: property)
+                    "The referential constraint of \(name)", path, kind: "property of \(end.type)", at: property)
             }
         }
     }
@@ -115,13 +116,13 @@ extension CSDLBuilder {
         let set = "The association set \(document.attribute(node, .name) ?? text)"
         let name = resolver.qualifiedName(text) ?? resolver.qualified(text, in: namespace)
         let association = name.flatMap { associations[$0.description] }
-        if association == nil { warnOfDangling(set, resolver.fullName(text), "declared association", at: node) }
+        if association == nil { warnOfDangling(set, resolver.fullName(text), kind: "declared association", at: node) }
         for end in document.children(node, named: .end) {
             if let target = document.attribute(end, .entitySet), !isSet(target, model) {
-                warnOfDangling(set, target, "entity set", at: end)
+                warnOfDangling(set, target, kind: "entity set", at: end)
             }
             if let association, let role = document.attribute(end, .role), association.end(role) == nil {
-                warnOfDangling(set, role, "role of \(association.name)", at: end)
+                warnOfDangling(set, role, kind: "role of \(association.name)", at: end)
             }
         }
     }
@@ -154,12 +155,12 @@ extension CSDLBuilder {
             if let path = document.attribute(child, .path), !path.isEmpty,
                 !finder.end(of: resolver.path(path), from: type).mayBeNavigationProperty
             {
-                warnOfDangling("A binding of \(name)", path, "navigation property of \(type)", at: child)
+                warnOfDangling("A binding of \(name)", path, kind: "navigation property of \(type)", at: child)
             }
             if let target = document.attribute(child, .target), !target.isEmpty,
                 !isTarget(resolver.path(target), finder)
             {
-                warnOfDangling("A binding of \(name)", target, "entity set or singleton", at: child)
+                warnOfDangling("A binding of \(name)", target, kind: "entity set or singleton", at: child)
             }
         }
     }
@@ -172,13 +173,13 @@ extension CSDLBuilder {
                 !finder.model.operations(operation).contains(where: { $0.kind == kind && !$0.isBound })
             else { continue }
             let wanted = kind == .action ? "declared unbound action" : "declared unbound function"
-            warnOfDangling("The import \(name)", operation.description, wanted, at: node)
+            warnOfDangling("The import \(name)", operation.description, kind: wanted, at: node)
         }
         let result = document.child(node, named: .returnType)
         for owner in [node, result].compactMap(\.self) {
             guard let set = document.attribute(owner, .entitySet), !set.isEmpty, !isTarget(resolver.path(set), finder)
             else { continue }
-            warnOfDangling("The import \(name)", set, "entity set", at: owner)
+            warnOfDangling("The import \(name)", set, kind: "entity set", at: owner)
         }
     }
 
@@ -211,12 +212,12 @@ extension CSDLBuilder {
         let segments = CSDLNameMap.segments(resolver.path(text))
         guard let parameter = document.child(node, named: .parameter),
             document.attribute(parameter, .name) == segments.first.map(String.init)
-        else { return warnOfDangling(what, text, "path from the binding parameter", at: node) }
+        else { return warnOfDangling(what, text, kind: "path from the binding parameter", at: node) }
         guard segments.count > 1, let stated = document.attributeText(parameter, .type),
             case .entity(let type?) = resolver.type(stated).type.element,
             finder.end(of: segments[1...].joined(separator: "/"), from: type).isNothing
         else { return }
-        warnOfDangling(what, text, "path from the binding parameter", at: node)
+        warnOfDangling(what, text, kind: "path from the binding parameter", at: node)
     }
 
     private mutating func checkBaseTerm(_ node: Node, _ model: EntityDataModel) {
@@ -225,7 +226,7 @@ extension CSDLBuilder {
         var known = knownTerms ?? CSDLKnownTerms(document, options.terms)
         guard !known.isKnown(base) else { return }
         let name = document.attribute(node, .name) ?? ""
-        warnOfDangling("The term \(namespace).\(name)", base, "declared term", at: node)
+        warnOfDangling("The term \(namespace).\(name)", base, kind: "declared term", at: node)
     }
 
     // MARK: Annotations
@@ -235,14 +236,14 @@ extension CSDLBuilder {
         for (group, index, _, node) in targets where !targeted.entries[index].isTaken {
             let root = targeted.root(group)
             let rest = targeted.path(targeted.entries[index].rest, texts: document.texts)
-            guard !isTarget(root, rest, finder) else { continue }
+            guard !isTarget(root, rest, finder: finder) else { continue }
             let target = rest.map { "\(root)/\($0)" } ?? root
             warn("The document does not declare \(target), which has annotations.", at: node)
         }
     }
 
     /// Whether an annotation may target a path within a declared element.
-    private func isTarget(_ root: String, _ rest: String?, _ finder: CSDLPathFinder) -> Bool {
+    private func isTarget(_ root: String, _ rest: String?, finder: CSDLPathFinder) -> Bool {
         let model = finder.model
         let (operation, signature) = root.operationAndSignature
         if let signature, let name = QualifiedName(operation) {
@@ -257,13 +258,13 @@ extension CSDLBuilder {
         let segments = CSDLNameMap.segments(rest)
         guard let first = segments.first.map(String.init), !rest.begins(with: "@") else { return true }
         if let type = model.enumType(name) { return type.members.contains { $0.name == first } }
-        if containers[name.description] != nil { return isContainerTarget(first, segments.dropFirst(), finder) }
+        if containers[name.description] != nil { return isContainerTarget(first, segments.dropFirst(), finder: finder) }
         let overloads = model.operations(name)
         return overloads.isEmpty || overloads.contains { Self.has(rest, $0) }
     }
 
     private func isContainerTarget(
-        _ name: String, _ rest: ArraySlice<Substring>, _ finder: CSDLPathFinder
+        _ name: String, _ rest: ArraySlice<Substring>, finder: CSDLPathFinder
     ) -> Bool {
         let model = finder.model
         if let type = model.entitySet(name)?.type ?? model.singleton(name)?.type {

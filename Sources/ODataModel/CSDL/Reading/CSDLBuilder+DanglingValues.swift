@@ -36,16 +36,18 @@ extension CSDLBuilder {
         var waiting = [node]
         while let node = waiting.popLast() {
             for attribute in document.attributes(node) where attribute.namespace < 0 {
-                check(attribute.name, document.string(attribute.value), of: node, from: type, finder)
+                check(attribute.name, document.string(attribute.value), of: node, from: type, finder: finder)
             }
             let name = document.name(node)
-            if name.isPath || name == .enumMember { check(name, document.content(node), of: node, from: type, finder) }
+            if name.isPath || name == .enumMember {
+                check(name, document.content(node), of: node, from: type, finder: finder)
+            }
             waiting += document.children(node)
         }
     }
 
     private mutating func check(
-        _ name: CSDLName, _ text: String, of node: Node, from type: QualifiedName?, _ finder: CSDLPathFinder
+        _ name: CSDLName, _ text: String, of node: Node, from type: QualifiedName?, finder: CSDLPathFinder
     ) {
         let text = text.trimmed
         guard !text.isEmpty else { return }

@@ -1,13 +1,13 @@
 extension CSDLBuilder {
     /// `Action` and `Function` (OData CSDL 4.01, 12).
     mutating func readOperation(_ node: Node, _ kind: Operation.Kind) throws(CSDLError) -> Operation {
-        let name = QualifiedName(namespace, try required(node, .name, "the operation's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the operation's name"))
         var operation = Operation(name: name, kind: kind)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .isBound: operation.isBound = flag(value, .isBound, node) ?? false
-            case .isComposable: operation.isComposable = flag(value, .isComposable, node) ?? false
+            case .isBound: operation.isBound = flag(value, .isBound, node: node) ?? false
+            case .isComposable: operation.isComposable = flag(value, .isComposable, node: node) ?? false
             case .entitySetPath: operation.entitySetPath = resolver.path(document.string(value))
             default: break
             }
@@ -38,12 +38,12 @@ extension CSDLBuilder {
     }
 
     mutating func readParameter(_ node: Node) throws(CSDLError) -> Operation.Parameter {
-        let name = try required(node, .name, "the parameter's name")
+        let name = try required(node, .name, expected: "the parameter's name")
         let type = try requiredType(node, "the parameter's type")
         var (isNullable, facets) = (true, Facets())
         for index in document.attributeRange(node) {
             switch document.attributes[index].name {
-            case .nullable: isNullable = flag(document.attributes[index].value, .nullable, node) ?? true
+            case .nullable: isNullable = flag(document.attributes[index].value, .nullable, node: node) ?? true
             case .maxLength, .precision, .scale, .srid, .unicode: try readFacet(index, node, into: &facets)
             default: break
             }

@@ -1,16 +1,16 @@
 extension CSDLBuilder {
     /// `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
     mutating func readStructuredType(_ node: Node, _ kind: StructuredType.Kind) throws(CSDLError) -> StructuredType {
-        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         let group = targeted.group(name)
         var type = StructuredType(name: name, kind: kind)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
             case .baseType: readBaseType(value, of: &type, node)
-            case .abstract: type.isAbstract = flag(value, .abstract, node) ?? false
-            case .openType: type.isOpen = flag(value, .openType, node) ?? false
-            case .hasStream: type.hasStream = flag(value, .hasStream, node) ?? false
+            case .abstract: type.isAbstract = flag(value, .abstract, node: node) ?? false
+            case .openType: type.isOpen = flag(value, .openType, node: node) ?? false
+            case .hasStream: type.hasStream = flag(value, .hasStream, node: node) ?? false
             default: break
             }
         }
@@ -59,7 +59,7 @@ extension CSDLBuilder {
         case .key:
             var key = type.key
             for part in document.children(node, named: .propertyRef) {
-                let path = try required(part, .name, "a property path")
+                let path = try required(part, .name, expected: "a property path")
                 guard !key.contains(where: { $0.path == path }) else {
                     warn("The key of \(type.name) names \(path) twice: the first one holds.", at: part)
                     continue
@@ -94,14 +94,14 @@ extension CSDLBuilder {
 
     /// `Property` (OData CSDL 4.01, 7).
     private mutating func readProperty(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Property {
-        let name = try required(node, .name, "the property's name")
+        let name = try required(node, .name, expected: "the property's name")
         var type = try requiredType(node, "the property's type")
         var (isNullable, facets, defaultValue, isConcurrencyToken) = (true, Facets(), String?.none, false)
         // One walk over the attributes: most elements have no more than these two.
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .nullable: isNullable = flag(value, .nullable, node) ?? true
+            case .nullable: isNullable = flag(value, .nullable, node: node) ?? true
             case .maxLength, .precision, .scale, .srid, .unicode: try readFacet(index, node, into: &facets)
             case .defaultValue: defaultValue = document.string(value)
             case .concurrencyMode: isConcurrencyToken = document.string(value).lowercased() == "fixed"
@@ -124,7 +124,7 @@ extension CSDLBuilder {
     private mutating func readNavigationProperty(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
-        let name = try required(node, .name, "the property's name")
+        let name = try required(node, .name, expected: "the property's name")
         let type = try requiredType(node, "the type of the related entities")
         let target: QualifiedName
         switch type.element {
@@ -144,9 +144,9 @@ extension CSDLBuilder {
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
-            case .nullable: isNullable = flag(value, .nullable, node) ?? true
+            case .nullable: isNullable = flag(value, .nullable, node: node) ?? true
             case .partner: partner = resolver.path(document.string(value))
-            case .containsTarget: isContainment = flag(value, .containsTarget, node) ?? false
+            case .containsTarget: isContainment = flag(value, .containsTarget, node: node) ?? false
             default: break
             }
         }
@@ -159,8 +159,8 @@ extension CSDLBuilder {
                 do throws(CSDLError) {
                     constraints.append(
                         ReferentialConstraint(
-                            property: try required(child, .property, "a property path"),
-                            referencedProperty: try required(child, .referencedProperty, "a property path"),
+                            property: try required(child, .property, expected: "a property path"),
+                            referencedProperty: try required(child, .referencedProperty, expected: "a property path"),
                             annotations: try readAnnotations(child)))
                 } catch {
                     try leaveOut(child, error)
@@ -200,7 +200,7 @@ extension CSDLBuilder {
 
     /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
     mutating func readEnumType(_ node: Node) throws(CSDLError) -> EnumType {
-        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         let group = targeted.group(name)
         var type = EnumType(name: name, isFlags: flag(node, .isFlags) ?? false, members: [])
         if let text = document.attribute(node, .underlyingType) {
@@ -218,7 +218,7 @@ extension CSDLBuilder {
             switch document.name(child) {
             case .member:
                 do throws(CSDLError) {
-                    let member = try readEnumMember(child, next, group)
+                    let member = try readEnumMember(child, next, group: group)
                     next = member.value &+ 1
                     if names.insert(member.name).inserted {
                         type.members.append(member)
@@ -236,9 +236,9 @@ extension CSDLBuilder {
     }
 
     private mutating func readEnumMember(
-        _ node: Node, _ next: Int64, _ group: CSDLTargets.Group?
+        _ node: Node, _ next: Int64, group: CSDLTargets.Group?
     ) throws(CSDLError) -> EnumType.Member {
-        let name = try required(node, .name, "the member's name")
+        let name = try required(node, .name, expected: "the member's name")
         var value = next
         if let text = document.attribute(node, .value) {
             guard let stated = Int64(text) else {
@@ -254,7 +254,7 @@ extension CSDLBuilder {
 
     /// `TypeDefinition` (OData CSDL 4.01, 11).
     mutating func readTypeDefinition(_ node: Node) throws(CSDLError) -> TypeDefinition {
-        let name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         guard case .typeDefinition(_, let underlying)? = resolver.declared[name]?.type else {
             throw document.error(
                 .missingAttribute("UnderlyingType", element: "TypeDefinition"), at: node, expected: "a primitive type")
@@ -268,7 +268,7 @@ extension CSDLBuilder {
 
     /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
     mutating func readTerm(_ node: Node) throws(CSDLError) -> Term {
-        let name = QualifiedName(namespace, try required(node, .name, "the term's name"))
+        let name = QualifiedName(namespace, try required(node, .name, expected: "the term's name"))
         let type = try requiredType(node, "the term's type")
         var facets = try readFacets(node)
         facets.isNullabilityUnstated = leavesNullUnstated(type, node)
@@ -328,7 +328,7 @@ extension CSDLBuilder {
             } else {
                 facets.srid = try number(attribute, node)
             }
-        case .unicode: facets.isUnicode = flag(attribute.value, .unicode, node)
+        case .unicode: facets.isUnicode = flag(attribute.value, .unicode, node: node)
         case .scale:
             switch document.string(attribute.value).lowercased() {
             case "variable": facets.scale = .variable
@@ -343,7 +343,8 @@ extension CSDLBuilder {
         let text = document.string(attribute.value)
         if let value = Int(text), value >= 0, value <= Int32.max { return value }
         try refuseFacet(
-            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, text, at: node
+            "\(attribute.name.rawValue)=\"\(text)\" is no whole number and was ignored.", attribute.name, value: text,
+            at: node
         )
         return nil
     }
@@ -358,6 +359,6 @@ extension CSDLBuilder {
 
     mutating func check(_ facets: Facets, _ node: Node) throws(CSDLError) {
         guard let contradiction = contradiction(in: facets), case .fixed(let scale)? = facets.scale else { return }
-        try refuseFacet(contradiction, .scale, String(scale), at: node)
+        try refuseFacet(contradiction, .scale, value: String(scale), at: node)
     }
 }

@@ -99,7 +99,7 @@ struct CSDLBuilder {
         for (index, documentRoot) in document.roots.enumerated() {
             let nodes = withoutRepeatedSchemas(try schemaNodes(documentRoot.node))
             let aliases = try aliases(documentRoot.node, nodes)
-            warnOfAmbiguousAliases(documentRoot.node, nodes, aliases)
+            warnOfAmbiguousAliases(documentRoot.node, nodes, aliases: aliases)
             var part = Part(
                 root: documentRoot.node, isJSON: documentRoot.isJSON, aliases: aliases, schemas: nodes,
                 includedAnnotations: [])
@@ -155,7 +155,7 @@ struct CSDLBuilder {
             let model = try EntityDataModel(
                 schemas: schemas, version: version(root) ?? fallback, includedSchemas: included,
                 references: references, originalText: originalText, setsOfUnknownTypes: setsOfUnknownTypes)
-            if options.warnsOfDanglingReferences { checkReferences(parts, uses, model) }
+            if options.warnsOfDanglingReferences { checkReferences(parts, uses, model: model) }
             return CSDLReader.Result(model: model, references: references, warnings: document.ordered(warnings))
         } catch {
             let name: String =
@@ -262,7 +262,7 @@ struct CSDLBuilder {
             }
         }
         for schema in schemas {
-            let namespace = try required(schema, .namespace, "the schema's namespace")
+            let namespace = try required(schema, .namespace, expected: "the schema's namespace")
             if let alias = document.attribute(schema, .alias) { namespaces[alias] = namespace }
             for using in document.children(schema, named: .using) {
                 if let alias = document.attribute(using, .alias), let used = document.attribute(using, .namespace) {
@@ -274,7 +274,7 @@ struct CSDLBuilder {
     }
 
     /// An alias stands for one namespace, and is the name of no other (OData CSDL 4.01, 5.1 and 4.2).
-    private mutating func warnOfAmbiguousAliases(_ root: Node, _ schemas: [Node], _ aliases: [String: String]) {
+    private mutating func warnOfAmbiguousAliases(_ root: Node, _ schemas: [Node], aliases: [String: String]) {
         guard !aliases.isEmpty else { return }
         let includes = document.children(root, named: .reference).flatMap { document.children($0, named: .include) }
         let owners = includes + schemas
@@ -307,7 +307,7 @@ struct CSDLBuilder {
                 let name: QualifiedName
                 let type: TypeReference
                 do throws(CSDLError) {
-                    name = QualifiedName(namespace, try required(node, .name, "the type's name"))
+                    name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
                     type = try declaredType(node, name)
                 } catch {
                     try leaveOut(node, error)
@@ -332,7 +332,7 @@ struct CSDLBuilder {
         case .complexType: return .complex(name)
         case .enumType: return .enumeration(name)
         default:
-            let text = try required(node, .underlyingType, "a primitive type")
+            let text = try required(node, .underlyingType, expected: "a primitive type")
             if let primitive = PrimitiveType(stated: text) { return .typeDefinition(name, primitive) }
             throw document.error(
                 .invalidAttribute("UnderlyingType", element: "TypeDefinition", value: text), at: node,
@@ -372,12 +372,12 @@ struct CSDLBuilder {
         case .include:
             reference.includes.append(
                 CSDLReference.Include(
-                    namespace: try required(node, .namespace, "a namespace"),
+                    namespace: try required(node, .namespace, expected: "a namespace"),
                     alias: document.attribute(node, .alias), annotations: try readAnnotations(node)))
         case .includeAnnotations:
             reference.includedAnnotations.append(
                 CSDLReference.IncludeAnnotations(
-                    termNamespace: try required(node, .termNamespace, "a namespace"),
+                    termNamespace: try required(node, .termNamespace, expected: "a namespace"),
                     qualifier: document.attribute(node, .qualifier),
                     targetNamespace: document.attribute(node, .targetNamespace)))
         default: break
@@ -387,7 +387,7 @@ struct CSDLBuilder {
     // MARK: A schema
 
     private mutating func readSchema(_ node: Node) throws(CSDLError) -> Schema {
-        namespace = try required(node, .namespace, "the schema's namespace")
+        namespace = try required(node, .namespace, expected: "the schema's namespace")
         isV4 = isV4Schema(node)
         var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
@@ -453,7 +453,7 @@ struct CSDLBuilder {
 
     // MARK: Attributes
 
-    func required(_ node: Node, _ name: CSDLName, _ expected: String) throws(CSDLError) -> String {
+    func required(_ node: Node, _ name: CSDLName, expected: String) throws(CSDLError) -> String {
         if let value = document.attribute(node, name), !value.isEmpty { return value }
         throw document.error(
             .missingAttribute(name.rawValue, element: document.localName(node)), at: node, expected: expected)
@@ -462,10 +462,10 @@ struct CSDLBuilder {
     /// A boolean attribute; anything but a boolean is warned of and taken as not stated.
     mutating func flag(_ node: Node, _ name: CSDLName) -> Bool? {
         guard let text = document.attributeText(node, name) else { return nil }
-        return flag(text, name, node)
+        return flag(text, name, node: node)
     }
 
-    mutating func flag(_ text: CSDLDocument.Text, _ name: CSDLName, _ node: Node) -> Bool? {
+    mutating func flag(_ text: CSDLDocument.Text, _ name: CSDLName, node: Node) -> Bool? {
         let text = document.string(text)
         guard let value = Bool(stated: text) else {
             warn("\(name.rawValue)=\"\(text)\" is neither true nor false and was ignored.", at: node)
@@ -539,7 +539,7 @@ struct CSDLBuilder {
     }
 
     mutating func qualifiedName(_ node: Node, _ name: CSDLName) throws(CSDLError) -> QualifiedName {
-        let text = try required(node, name, "a qualified name")
+        let text = try required(node, name, expected: "a qualified name")
         if let result = resolver.qualifiedName(text) { return result }
         if let result = resolver.qualified(text, in: namespace) {
             warnOfShortName(text, result, at: node)
@@ -571,7 +571,7 @@ struct CSDLBuilder {
     }
 
     /// A facet that cannot be: ignored, warned of or refused, as the options have it.
-    mutating func refuseFacet(_ message: String, _ name: CSDLName, _ value: String, at node: Node) throws(CSDLError) {
+    mutating func refuseFacet(_ message: String, _ name: CSDLName, value: String, at node: Node) throws(CSDLError) {
         switch options.facets {
         case .ignored: break
         case .warned: warn(message, at: node)

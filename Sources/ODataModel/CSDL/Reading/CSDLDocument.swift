@@ -330,7 +330,7 @@ struct CSDLContent {
         if isPlain {
             // A tool writes what belongs to one element in one go.
             if let last = targets.last, last.head >= 0, strings.count(last.head) == slash,
-                strings.haveSamePrefix(last.path, path, slash)
+                strings.haveSamePrefix(last.path, path, length: slash)
             {
                 target.head = last.head
             } else {

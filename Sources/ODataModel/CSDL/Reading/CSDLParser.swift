@@ -57,7 +57,7 @@ struct CSDLParser {
         handler.internalSubset = documentType
         parser.pointee.content.reserve(documentBytes: bytes.count)
         XMLPushParser.run(
-            bytes, &handler, parser, begin: { parser.pointee.context = $0 },
+            bytes, &handler, user: parser, begin: { parser.pointee.context = $0 },
             isStopped: { parser.pointee.hasFailed },
             ending: { ending in
                 switch ending {
@@ -120,13 +120,13 @@ struct CSDLParser {
     }
 
     fileprivate mutating func begin(
-        _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, _ count: Int32,
-        _ values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+        _ localName: UnsafePointer<xmlChar>, _ uri: UnsafePointer<xmlChar>?, count: Int32,
+        values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) {
         guard !hasFailed else { return }
         if content.depth == 0 { rootName = String(cString: localName) }
         if let message = XMLPushParser.namespaceError(
-            context, names: XMLPushParser.names(localName, count, values))
+            context, names: XMLPushParser.names(localName, count, values: values))
         {
             fail(message, atEnd: false)
             if let context { xmlStopParser(context) }
@@ -234,7 +234,7 @@ private func parser(_ context: UnsafeMutableRawPointer?) -> UnsafeMutablePointer
 
 private let startElement: startElementNsSAX2Func = { context, localName, _, uri, _, _, count, _, values in
     guard let localName else { return }
-    parser(context)?.pointee.begin(localName, uri, count, values)
+    parser(context)?.pointee.begin(localName, uri, count: count, values: values)
 }
 
 private let endElement: endElementNsSAX2Func = { context, _, _, _ in parser(context)?.pointee.end() }

@@ -91,7 +91,7 @@ struct CSDLStringPool {
     }
 
     /// Whether two texts, each at least this long, begin with the same bytes.
-    func haveSamePrefix(_ left: Int32, _ right: Int32, _ length: Int) -> Bool {
+    func haveSamePrefix(_ left: Int32, _ right: Int32, length: Int) -> Bool {
         bytes.withUnsafeBytes {
             guard let base = $0.baseAddress, length > 0 else { return length == 0 }
             return memcmp(base + Int(ends[Int(left)]), base + Int(ends[Int(right)]), length) == 0

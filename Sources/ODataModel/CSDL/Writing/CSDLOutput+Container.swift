@@ -10,7 +10,7 @@ extension CSDLOutput {
             xml.begin("Parameter")
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", parameter.type.description)
-            writeNullable(parameter.isNullable, parameter.type, parameter.facets)
+            writeNullable(parameter.isNullable, parameter.type, facets: parameter.facets)
             write(parameter.facets, of: parameter.type)
             write(parameter.annotations)
             xml.end()
@@ -18,7 +18,7 @@ extension CSDLOutput {
         if let type = operation.returnType {
             xml.begin("ReturnType")
             xml.attribute("Type", type.description)
-            writeNullable(operation.isReturnNullable, type, operation.returnFacets)
+            writeNullable(operation.isReturnNullable, type, facets: operation.returnFacets)
             write(operation.returnFacets, of: type)
             write(operation.returnAnnotations)
             xml.end()

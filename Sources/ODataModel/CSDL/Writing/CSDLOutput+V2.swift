@@ -75,15 +75,15 @@ extension CSDLOutput {
         }
         if let constraint = association.constraint {
             xml.begin("ReferentialConstraint")
-            write("Principal", constraint.principalRole, constraint.principalProperties)
-            write("Dependent", constraint.dependentRole, constraint.dependentProperties)
+            write("Principal", constraint.principalRole, properties: constraint.principalProperties)
+            write("Dependent", constraint.dependentRole, properties: constraint.dependentProperties)
             xml.end()
         }
         writeElements(association.annotations)
         xml.end()
     }
 
-    private mutating func write(_ element: String, _ role: String, _ properties: [String]) {
+    private mutating func write(_ element: String, _ role: String, properties: [String]) {
         xml.begin(element)
         xml.attribute("Role", role)
         for property in properties {
@@ -196,7 +196,7 @@ extension CSDLOutput {
             xml.begin("Parameter")
             xml.attribute("Name", parameter.name)
             xml.attribute("Type", type)
-            writeNullable(parameter.isNullable, parameter.type, parameter.facets)
+            writeNullable(parameter.isNullable, parameter.type, facets: parameter.facets)
             write(parameter.facets, of: parameter.type)
             omitScale(parameter.facets, of: parameter.type, "\(operation.name)/\(parameter.name)")
             write(parameter.annotations)

@@ -123,7 +123,7 @@ struct CSDLOutput {
         xml.begin("Property")
         xml.attribute("Name", property.name)
         xml.attribute("Type", typeName)
-        writeNullable(property.isNullable, property.type, property.facets)
+        writeNullable(property.isNullable, property.type, facets: property.facets)
         write(property.facets, of: property.type)
         omitScale(property.facets, of: property.type, "\(type.name)/\(property.name)")
         xml.attribute("DefaultValue", property.defaultValue)
@@ -195,7 +195,7 @@ struct CSDLOutput {
         xml.attribute("Name", term.name.name)
         xml.attribute("Type", typeName)
         xml.attribute("BaseTerm", term.baseTerm)
-        writeNullable(term.isNullable, term.type, term.facets)
+        writeNullable(term.isNullable, term.type, facets: term.facets)
         write(term.facets, of: term.type)
         xml.attribute("DefaultValue", term.defaultValue)
         xml.attribute("AppliesTo", term.appliesTo.isEmpty ? nil : term.appliesTo.joined(separator: " "))
@@ -204,7 +204,7 @@ struct CSDLOutput {
     }
 
     /// The default goes without saying, but collections have none.
-    mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, _ facets: Facets) {
+    mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, facets: Facets) {
         if type.isCollection, isNullable, !facets.isNullabilityUnstated {
             xml.attribute("Nullable", "true")
         } else {

@@ -34,7 +34,7 @@ public enum CSDLWriter {
             var output = CSDLJSONOutput(model)
             output.write()
             return Document(bytes: output.json.bytes, omissions: output.omissions)
-        case .xml(let version): return xmlDocument(model, version, model.references)
+        case .xml(let version): return xmlDocument(model, version, references: model.references)
         }
     }
 
@@ -47,14 +47,14 @@ public enum CSDLWriter {
     public static func xml(
         _ model: EntityDataModel, version: ODataVersion = .v401, references: [CSDLReference]? = nil
     ) -> [UInt8] {
-        xmlDocument(model, version, references ?? model.references).bytes
+        xmlDocument(model, version, references: references ?? model.references).bytes
     }
 
     /// Writes a document in JSON.
     public static func json(_ model: EntityDataModel) -> [UInt8] { document(model, as: .json).bytes }
 
     private static func xmlDocument(
-        _ model: EntityDataModel, _ version: ODataVersion, _ references: [CSDLReference]
+        _ model: EntityDataModel, _ version: ODataVersion, references: [CSDLReference]
     ) -> Document {
         var body = CSDLOutput(model, version: version, indentedBy: 2)
         if version < .v4 { body.associations = GeneratedAssociations(model, &body.omissions) }

@@ -28,7 +28,7 @@ struct GeneratedAssociations {
                     }
                     var name = "\(type.name.name)_\(property.name)"
                     while !names.insert("\(schema.namespace).\(name)").inserted { name += "_" }
-                    add(QualifiedName(schema.namespace, name), property, path, model)
+                    add(QualifiedName(schema.namespace, name), property, path: path, model: model)
                 }
             }
         }
@@ -36,7 +36,7 @@ struct GeneratedAssociations {
     }
 
     private mutating func add(
-        _ name: QualifiedName, _ property: NavigationProperty, _ path: Path, _ model: EntityDataModel
+        _ name: QualifiedName, _ property: NavigationProperty, path: Path, model: EntityDataModel
     ) {
         let partner = property.partner.flatMap { name in
             model.shape(property.target)?.navigationProperty(name)

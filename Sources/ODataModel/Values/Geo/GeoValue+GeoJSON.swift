@@ -105,7 +105,7 @@ extension GeoValue.Shape {
                 try scanner.skipValue()
             }
         }
-        guard let shape = Self.shape(name, coordinates, shapes) else {
+        guard let shape = Self.shape(name, coordinates, shapes: shapes) else {
             throw scanner.error(
                 .invalidValue(name ?? "no type"), at: start,
                 expected: "a GeoJSON type with the coordinates or geometries that belong to it")
@@ -113,7 +113,7 @@ extension GeoValue.Shape {
         self = shape
     }
 
-    private static func shape(_ name: String?, _ coordinates: Coordinates?, _ shapes: [GeoValue.Shape]?) -> GeoValue
+    private static func shape(_ name: String?, _ coordinates: Coordinates?, shapes: [GeoValue.Shape]?) -> GeoValue
         .Shape?
     {
         if name == "GeometryCollection" { return shapes.map { .collection($0) } }

@@ -71,14 +71,14 @@ package struct RegularExpression: Sendable {
         var steps = 0
         for index in 0...scalars.count {
             // A match may start anywhere.
-            if follow(0, at: index, in: scalars, &current, &stack) { return true }
+            if follow(0, at: index, in: scalars, states: &current, stack: &stack) { return true }
             guard index < scalars.count else { return false }
             steps += current.members.count
             guard steps <= Self.maxSteps else { throw .limit("maxSteps") }
             next.removeAll()
             for state in current.members {
                 guard case .take(let characters) = program[state], characters.contains(scalars[index]) else { continue }
-                if follow(state + 1, at: index + 1, in: scalars, &next, &stack) { return true }
+                if follow(state + 1, at: index + 1, in: scalars, states: &next, stack: &stack) { return true }
             }
             swap(&current, &next)
         }
@@ -87,7 +87,7 @@ package struct RegularExpression: Sendable {
 
     /// Adds the states that are reached from one without stepping over a character; whether the end is among them.
     private func follow(
-        _ start: Int, at index: Int, in scalars: [Unicode.Scalar], _ states: inout StateSet, _ stack: inout [Int]
+        _ start: Int, at index: Int, in scalars: [Unicode.Scalar], states: inout StateSet, stack: inout [Int]
     ) -> Bool {
         stack.append(start)
         while let state = stack.popLast() {

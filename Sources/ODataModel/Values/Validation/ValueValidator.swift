@@ -72,7 +72,7 @@ public struct ValueValidator: Sendable {
     public func validate(_ value: ODataValue, for property: Property) throws(InvalidValueError) {
         do throws(InvalidValueError) {
             guard property.type.isCollection else {
-                return try validate(value, property.type, property)
+                return try validate(value, property.type, property: property)
             }
             guard case .collection(let members) = value else {
                 guard checks.contains(.types) else { return }
@@ -80,7 +80,7 @@ public struct ValueValidator: Sendable {
             }
             for (index, member) in members.enumerated() {
                 do throws(InvalidValueError) {
-                    try validate(member, property.type.element, property)
+                    try validate(member, property.type.element, property: property)
                 } catch {
                     throw error.within(String(index))
                 }
@@ -91,7 +91,7 @@ public struct ValueValidator: Sendable {
     }
 
     private func validate(
-        _ value: ODataValue, _ type: TypeReference, _ property: Property
+        _ value: ODataValue, _ type: TypeReference, property: Property
     ) throws(InvalidValueError) {
         if value.isNull {
             guard property.isNullable || !checks.contains(.nullability) else { throw InvalidValueError(.null) }
@@ -100,8 +100,8 @@ public struct ValueValidator: Sendable {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
             if checks.contains(.types), !value.isOf(primitive) { throw InvalidValueError(.type(expected: type)) }
-            try validate(value, primitive, model.facets(of: property))
-            if case .string(let text) = value { try validate(text, type, property) }
+            try validate(value, primitive, facets: model.facets(of: property))
+            if case .string(let text) = value { try validate(text, type, property: property) }
         case .enumeration(let name): try validateMember(value, name)
         case .complex(let name), .entity(let name):
             guard case .complex(let entity) = value else {
@@ -118,7 +118,7 @@ public struct ValueValidator: Sendable {
 
     /// Holds a text against the pattern of its property or of its type definition.
     private func validate(
-        _ text: String, _ type: TypeReference, _ property: Property
+        _ text: String, _ type: TypeReference, property: Property
     ) throws(InvalidValueError) {
         guard checks.contains(.patterns) else { return }
         var patterns = [property.validationPattern]
@@ -143,7 +143,7 @@ public struct ValueValidator: Sendable {
     // MARK: Facets
 
     private func validate(
-        _ value: ODataValue, _ type: PrimitiveType, _ facets: Facets
+        _ value: ODataValue, _ type: PrimitiveType, facets: Facets
     ) throws(InvalidValueError) {
         switch value {
         case .string(let text):

@@ -32,7 +32,7 @@ extension BindingSession {
             let (bound, properties) = try aggregates(items, in: scope, taken: [])
             return .aggregate(bound, shape: Shape(dynamic: resultName(shape), properties: properties))
         case .groupBy(let items, let then): return try groupBy(items, then, over: shape, in: scope)
-        case .ranked(let name, let amount, let key): return try ranked(name, amount, key, over: shape, in: scope)
+        case .ranked(let name, let amount, let key): return try ranked(name, amount, key: key, over: shape, in: scope)
         case .concat(let sequences): return try concat(sequences, in: scope)
         case .expand(var item, let filter):
             item.options.filter = filter
@@ -95,7 +95,7 @@ extension BindingSession {
     }
 
     private func ranked(
-        _ name: String, _ amount: Expression, _ key: Expression, over shape: Shape, in scope: Scope
+        _ name: String, _ amount: Expression, key: Expression, over shape: Shape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         guard let method = RankedMethod(rawValue: name) else {
             throw unsupported("The transformation \(name)", at: amount.offset)

@@ -33,7 +33,7 @@ extension BindingSession {
                 reference: reference, input: input, isPreorder: arguments.isPreorder,
                 start: try start(arguments.start, over: nodes, in: inner),
                 orderBy: try order(arguments.orderBy, in: inner),
-                injection: input.members == nil ? .nothing : injection(reference, input, nodes, into: shape)),
+                injection: input.members == nil ? .nothing : injection(reference, input, nodes: nodes, into: shape)),
             shape: shape)
     }
 
@@ -124,7 +124,7 @@ extension BindingSession {
 
     /// The name of a function of the vocabulary for aggregation without its namespace; `nil` for other functions.
     static func aggregationFunction(_ name: Identifier) -> String? {
-        for namespace in ["Aggregation.", "Org.OData.Aggregation.V1."] where name.text.hasPrefix(namespace) {
+        for namespace in ["Aggregation.", Vocabulary.aggregation] where name.text.hasPrefix(namespace) {
             return String(name.text.dropFirst(namespace.count))
         }
         return nil

@@ -19,12 +19,12 @@ extension BindingSession {
         }
         return BoundNodeGrouping(
             reference: reference, input: input, nodes: nodes, restriction: restriction,
-            injection: injection(reference, input, nodes, into: shape), position: position, then: [])
+            injection: injection(reference, input, nodes: nodes, into: shape), position: position, then: [])
     }
 
     /// What of a node is put into the rows: the three cases of 6.2.2, *Transformation traverse*.
     func injection(
-        _ reference: HierarchyReference, _ input: NodePath, _ nodes: Shape, into shape: Shape
+        _ reference: HierarchyReference, _ input: NodePath, nodes: Shape, into shape: Shape
     ) -> NodeInjection {
         func isRelated(_ name: QualifiedName) -> Bool {
             model.isType(name, nodes.name) || model.isType(nodes.name, name)

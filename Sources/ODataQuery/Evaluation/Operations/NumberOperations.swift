@@ -8,26 +8,27 @@ public enum NumberOperations {
     /// - Parameter symbol: one of the arithmetic operators.
     /// - Throws: ``EvaluationError`` where the result does not fit its type, or the operands have no such operation.
     public static func arithmetic(
-        _ symbol: BinaryOperator, _ left: ODataValue, _ right: ODataValue
+        _ symbol: BinaryOperator, left: ODataValue, right: ODataValue
     ) throws(EvaluationError) -> ODataValue {
         if left.isNull || right.isNull { return .null }
         switch (left, right) {
         case (.integer(let a), .integer(let b)):
             return symbol == .divideBy
-                ? try decimal(symbol, ODataDecimal(a), ODataDecimal(b)) : try integer(symbol, a, b)
+                ? try decimal(symbol, left: ODataDecimal(a), right: ODataDecimal(b))
+                : try integer(symbol, left: a, right: b)
         case (.duration, .integer), (.duration, .decimal), (.duration, .double), (.duration, .single),
             (.integer, .duration), (.decimal, .duration), (.double, .duration), (.single, .duration):
-            return try scaled(symbol, left, right)
+            return try scaled(symbol, left: left, right: right)
         case (.double, _), (_, .double), (.single, _), (_, .single):
             guard let a = left.double, let b = right.double else { break }
-            let result = floating(symbol, a, b)
+            let result = floating(symbol, left: a, right: b)
             // Two binary32 operands give a binary32 result.
             if case (.single, .single) = (left, right) { return .single(Float(result)) }
             return .double(result)
         case (.decimal, _), (_, .decimal):
             guard let a = left.decimal, let b = right.decimal else { break }
-            return try decimal(symbol, a, b)
-        default: return try temporal(symbol, left, right)
+            return try decimal(symbol, left: a, right: b)
+        default: return try temporal(symbol, left: left, right: right)
         }
         throw .type("An operand of \(symbol.rawValue)", expected: "a number, a date or a duration")
     }
@@ -55,7 +56,7 @@ public enum NumberOperations {
     // MARK: Numbers
 
     private static func integer(
-        _ symbol: BinaryOperator, _ left: Int64, _ right: Int64
+        _ symbol: BinaryOperator, left: Int64, right: Int64
     ) throws(EvaluationError) -> ODataValue {
         let result: (partialValue: Int64, overflow: Bool)
         switch symbol {
@@ -72,7 +73,7 @@ public enum NumberOperations {
     }
 
     private static func decimal(
-        _ symbol: BinaryOperator, _ left: ODataDecimal, _ right: ODataDecimal
+        _ symbol: BinaryOperator, left: ODataDecimal, right: ODataDecimal
     ) throws(EvaluationError) -> ODataValue {
         let result: ODataDecimal?
         switch symbol {
@@ -88,7 +89,7 @@ public enum NumberOperations {
         return .decimal(result)
     }
 
-    private static func floating(_ symbol: BinaryOperator, _ left: Double, _ right: Double) -> Double {
+    private static func floating(_ symbol: BinaryOperator, left: Double, right: Double) -> Double {
         switch symbol {
         case .add: left + right
         case .subtract: left - right
@@ -114,12 +115,12 @@ public enum NumberOperations {
     }
 
     private static func temporal(
-        _ symbol: BinaryOperator, _ left: ODataValue, _ right: ODataValue
+        _ symbol: BinaryOperator, left: ODataValue, right: ODataValue
     ) throws(EvaluationError) -> ODataValue {
         let sign: Int128 = symbol == .subtract ? -1 : 1
         switch (left, right, symbol) {
         case (.duration, .date, .add), (.duration, .dateTime, .add), (.duration, .dateTimeOffset, .add):
-            return try temporal(symbol, right, left)
+            return try temporal(symbol, left: right, right: left)
         case (.dateTimeOffset(let instant), .duration(let shift), .add),
             (.dateTimeOffset(let instant), .duration(let shift), .subtract):
             let (seconds, rest) = try DateArithmetic.parts(of: total(instant) + sign * total(shift))
@@ -160,13 +161,13 @@ public enum NumberOperations {
 
     /// A duration multiplied or divided by a number.
     private static func scaled(
-        _ symbol: BinaryOperator, _ left: ODataValue, _ right: ODataValue
+        _ symbol: BinaryOperator, left: ODataValue, right: ODataValue
     ) throws(EvaluationError) -> ODataValue {
         guard let total = left.picoseconds else {
             guard symbol == .multiply else {
                 throw .type("The left operand of \(symbol.rawValue)", expected: "a duration")
             }
-            return try scaled(symbol, right, left)
+            return try scaled(symbol, left: right, right: left)
         }
         guard let factor = right.decimal, symbol == .multiply || symbol == .divide || symbol == .divideBy else {
             throw .type("The right operand of \(symbol.rawValue)", expected: "a finite number")

@@ -51,7 +51,7 @@ final class ForeignConnections: Sendable {
             // The first read of a page is where a file that is no database shows.
             let (journal, readonly) = try writer.read { database in
                 _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
-                let journal = try String.fetchOne(database, sql: "PRAGMA main.journal_mode") ?? ""
+                let journal: String = try database.pragma(.journalMode, of: "main") ?? ""
                 return (journal, try database.isMainReadOnly())
             }
             self.writer = writer

@@ -40,7 +40,7 @@ struct ColumnProbe {
         FormCount.register(in: database)
         for (index, column) in table.columns.enumerated()
         where probes[index].needsForms(DeclaredType(column.declaredType)) {
-            let sql = "SELECT \(FormCount.name)(\(quoted(column.name))) FROM \(quoted(table.name))"
+            let sql = "SELECT \(FormCount.name)(\(column.name.sqlIdentifier)) FROM \(table.name.sqlIdentifier)"
             let text = try String.fetchOne(database, sql: sql) ?? ""
             for line in text.split(separator: "\n") {
                 let parts = line.split(separator: "\t", maxSplits: 2)
@@ -58,7 +58,7 @@ struct ColumnProbe {
         _ columns: [ForeignSchema.Column], of table: String, in database: Database
     ) throws -> [ColumnProbe] {
         let expressions = columns.flatMap { column -> [String] in
-            let name = quoted(column.name)
+            let name = column.name.sqlIdentifier
             return [
                 "TOTAL(typeof(\(name)) = 'integer')", "TOTAL(typeof(\(name)) = 'real')",
                 "TOTAL(typeof(\(name)) = 'text')", "TOTAL(typeof(\(name)) = 'blob')",
@@ -67,7 +67,7 @@ struct ColumnProbe {
                 "MAX(CASE typeof(\(name)) WHEN 'text' THEN length(\(name)) END)",
             ]
         }
-        let sql = "SELECT COUNT(*), \(expressions.joined(separator: ", ")) FROM \(quoted(table))"
+        let sql = "SELECT COUNT(*), \(expressions.joined(separator: ", ")) FROM \(table.sqlIdentifier)"
         guard let row = try Row.fetchOne(database, sql: sql) else { return columns.map { _ in ColumnProbe() } }
         func count(_ index: Int) -> Int { Int((row[index] as Double?) ?? 0) }
         return columns.indices.map { index in

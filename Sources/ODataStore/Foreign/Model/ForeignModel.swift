@@ -65,7 +65,7 @@ public struct ForeignModel: Sendable {
     public init(reading database: Database, options: Options = Options()) throws {
         schema = try ForeignSchema(reading: database)
         var builder = try ForeignModelBuilder(schema: schema, options: options)
-        try builder.probe(database)
+        try builder.probe(in: database)
         builder.nameTypes()
         builder.addNavigation()
         let built = try builder.finish()

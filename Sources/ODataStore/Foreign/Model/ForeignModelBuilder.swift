@@ -63,7 +63,7 @@ struct ForeignModelBuilder {
     // MARK: Columns
 
     /// Looks at the values of all columns and gives each column its property, each table its key.
-    mutating func probe(_ database: Database) throws {
+    mutating func probe(in database: Database) throws {
         var served: [ForeignTableDraft] = []
         for var draft in drafts {
             let probes: [ColumnProbe]
@@ -74,7 +74,7 @@ struct ForeignModelBuilder {
                 continue
             }
             addMembers(to: &draft, probes)
-            if draft.role == .entitySet, try !chooseKey(&draft, probes, database) { continue }
+            if draft.role == .entitySet, try !chooseKey(&draft, probes, in: database) { continue }
             served.append(draft)
         }
         drafts = served
@@ -105,15 +105,15 @@ struct ForeignModelBuilder {
             var isGenerated = false
             var defaultValue: String?
             if column.isGenerated {
-                annotations.append(Self.flag("Org.OData.Core.V1.Computed"))
+                annotations.append(Self.flag(Vocabulary.computed))
                 isGenerated = true
             } else if isAlias {
-                annotations.append(Self.flag("Org.OData.Core.V1.ComputedDefaultValue"))
+                annotations.append(Self.flag(Vocabulary.computedDefaultValue))
                 isGenerated = true
             } else if let expression = column.defaultExpression, !DefaultLiteral.isNull(expression) {
                 isGenerated = true
                 defaultValue = DefaultLiteral.lexical(expression, choice: choice, model: emptyModel)
-                if defaultValue == nil { annotations.append(Self.flag("Org.OData.Core.V1.ComputedDefaultValue")) }
+                if defaultValue == nil { annotations.append(Self.flag(Vocabulary.computedDefaultValue)) }
             }
             let type = TypeReference.primitive(choice.type)
             draft.members.append(
@@ -136,7 +136,7 @@ struct ForeignModelBuilder {
 
     /// Settles the key of an entity set; `false` when the table cannot be served.
     private mutating func chooseKey(
-        _ draft: inout ForeignTableDraft, _ probes: [ColumnProbe], _ database: Database
+        _ draft: inout ForeignTableDraft, _ probes: [ColumnProbe], in database: Database
     ) throws -> Bool {
         let name = draft.table.name
         var refusal: String?
@@ -152,7 +152,7 @@ struct ForeignModelBuilder {
                 refusal = "\(column) is NULL in \(probes[index].nulls) rows"
             }
         }
-        if !draft.keyColumns.isEmpty, refusal == nil, !draft.table.isView, try repeatedKeys(draft, database) > 0 {
+        if !draft.keyColumns.isEmpty, refusal == nil, !draft.table.isView, try repeatedKeys(draft, in: database) > 0 {
             refusal = "several rows are served with the same \(draft.keyColumns.joined(separator: ", "))"
         }
         if !draft.keyColumns.isEmpty, refusal == nil {
@@ -163,7 +163,7 @@ struct ForeignModelBuilder {
                     draft.members[index].property.isNullable = false
                 }
             }
-            if draft.table.isView { try checkUnique(draft, database) }
+            if draft.table.isView { try checkUnique(draft, in: database) }
             return true
         }
         guard let rowID = draft.table.rowIDColumn, !draft.table.hasRowIDAlias else {
@@ -179,7 +179,7 @@ struct ForeignModelBuilder {
         }
         let property = Property(
             name: draft.names.distinct("_rowid"), type: .primitive(.int64), isNullable: false,
-            annotations: [Self.flag("Org.OData.Core.V1.Computed")])
+            annotations: [Self.flag(Vocabulary.computed)])
         draft.members.insert(
             .init(
                 column: nil, property: property,
@@ -191,7 +191,7 @@ struct ForeignModelBuilder {
 
     /// How many keys, as they are served, several rows have. SQLite keeps keys apart by what is stored: the number 10 and
     /// the text "10" are two to it.
-    private func repeatedKeys(_ draft: ForeignTableDraft, _ database: Database) throws -> Int {
+    private func repeatedKeys(_ draft: ForeignTableDraft, in database: Database) throws -> Int {
         let members = draft.keyColumns.compactMap(draft.member)
         guard draft.table.isView || members.contains(where: { $0.storage.codec.hasSeveralForms }) else { return 0 }
         StoreFunctions.register(in: database)
@@ -211,8 +211,8 @@ struct ForeignModelBuilder {
         return try Int.fetchOne(database, sql: repeated.sql) ?? 0
     }
 
-    private mutating func checkUnique(_ draft: ForeignTableDraft, _ database: Database) throws {
-        let count = try repeatedKeys(draft, database)
+    private mutating func checkUnique(_ draft: ForeignTableDraft, in database: Database) throws {
+        let count = try repeatedKeys(draft, in: database)
         if count > 0 {
             warn("\(count) values of the key given for the view \(draft.table.name) stand in more than one row.")
         }
@@ -274,7 +274,7 @@ struct ForeignModelBuilder {
                     name: draft.set, type: QualifiedName(namespace, draft.type), bindings: draft.bindings,
                     annotations: Self.originalName(draft.table.name, servedAs: draft.set) + capabilities(of: draft))
             }, operationImports: imports,
-            annotations: [Self.flag("Org.OData.Repeatability.V1.Supported", !options.isReadOnly)])
+            annotations: [Self.flag(Vocabulary.supportsRepeatability, !options.isReadOnly)])
         let model = try EntityDataModel(schemas: [
             Schema(
                 namespace: namespace, structuredTypes: drafts.map { $0.structuredType(namespace: namespace) },
@@ -304,9 +304,9 @@ struct ForeignModelBuilder {
 
     /// What a set does not allow whoever asks (Capabilities vocabulary); what it can do beyond, whoever serves it says.
     private func capabilities(of draft: ForeignTableDraft) -> [Annotation] {
-        func restriction(_ term: String, _ property: String, _ value: Bool) -> Annotation {
+        func restriction(_ term: String, _ property: String, value: Bool) -> Annotation {
             Annotation(
-                term: "Org.OData.Capabilities.V1.\(term)",
+                term: Vocabulary.capabilities + term,
                 value: .record(
                     type: nil,
                     properties: [.init(name: property, value: .constant(kind: "Bool", text: value ? "true" : "false"))])
@@ -314,9 +314,9 @@ struct ForeignModelBuilder {
         }
         guard options.isReadOnly || draft.table.isView else { return [] }
         return [
-            restriction("InsertRestrictions", "Insertable", false),
-            restriction("UpdateRestrictions", "Updatable", false),
-            restriction("DeleteRestrictions", "Deletable", false),
+            restriction("InsertRestrictions", "Insertable", value: false),
+            restriction("UpdateRestrictions", "Updatable", value: false),
+            restriction("DeleteRestrictions", "Deletable", value: false),
         ]
     }
 }

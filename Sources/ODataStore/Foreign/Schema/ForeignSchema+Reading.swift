@@ -51,7 +51,7 @@ extension ForeignSchema {
                 Column(
                     name: row["name"], declaredType: row["type"] ?? "", isNotNull: row["notnull"],
                     defaultExpression: row["dflt_value"], isGenerated: hidden > 1,
-                    collation: isView ? nil : collation(of: row["name"], in: name, database)))
+                    collation: isView ? nil : collation(of: row["name"], in: name, database: database)))
             let position: Int = row["pk"]
             if position > 0 { key.append((position, row["name"])) }
         }
@@ -81,7 +81,7 @@ extension ForeignSchema {
     }
 
     /// The collation that a column declares; `nil` when SQLite cannot tell.
-    private static func collation(of column: String, in table: String, _ database: Database) -> String? {
+    private static func collation(of column: String, in table: String, database: Database) -> String? {
         var name: UnsafePointer<CChar>?
         let code = sqlite3_table_column_metadata(
             database.sqliteConnection, "main", table, column, nil, &name, nil, nil, nil)

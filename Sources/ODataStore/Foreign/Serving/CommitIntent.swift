@@ -74,11 +74,11 @@ struct CommitIntent: Codable {
     ///   stand between its intent and its commit then.
     static func settleOpen(_ tracker: ChangeTracker, in database: Database, now: Int64, lifetime: Int64) throws {
         guard try areOpen(tracker, in: database) else { return }
-        try tracker.side.use(database) { side in
+        try tracker.side.use(in: database) { side in
             for row in try Row.fetchAll(side.database, sql: "SELECT * FROM \(side.schema).intent ORDER BY id") {
                 let text: String = row["content"]
                 if let intent = try? JSONDecoder().decode(CommitIntent.self, from: Data(text.utf8)) {
-                    try intent.settle(tracker, database, side, now: now, lifetime: lifetime)
+                    try intent.settle(tracker, in: database, side: side, now: now, lifetime: lifetime)
                 }
                 try delete(row["id"], in: side)
             }
@@ -86,13 +86,13 @@ struct CommitIntent: Codable {
     }
 
     private static func areOpen(_ tracker: ChangeTracker, in database: Database) throws -> Bool {
-        try tracker.side.use(database) {
+        try tracker.side.use(in: database) {
             try Bool.fetchOne($0.database, sql: "SELECT EXISTS (SELECT 1 FROM \($0.schema).intent)") ?? false
         }
     }
 
     private func settle(
-        _ tracker: ChangeTracker, _ database: Database, _ side: SideTables, now: Int64, lifetime: Int64
+        _ tracker: ChangeTracker, in database: Database, side: SideTables, now: Int64, lifetime: Int64
     ) throws {
         var isCommitted = !rows.isEmpty
         var isUndone = true

@@ -54,7 +54,7 @@ struct ServedCommit: Sendable {
                     try CommitIntent.settleOpen(tracker, in: database, now: now, lifetime: lifetime)
                 }
                 if let tracker, let identification,
-                    let answers = try tracker.side.use(database, { try remembered(identification, $0) })
+                    let answers = try tracker.side.use(in: database, { try remembered(identification, $0) })
                 {
                     outcome = .actedBefore(answers)
                     return .rollback
@@ -65,24 +65,26 @@ struct ServedCommit: Sendable {
                 atStep(.changed)
                 guard let tracker else { return .commit }
                 if tracker.side.queue == nil {
-                    try tracker.side.use(database) { try mark(responses, touched, tracker, database, $0) }
+                    try tracker.side.use(in: database) {
+                        try mark(responses, touched, tracker: tracker, in: database, side: $0)
+                    }
                 } else if let identification {
                     let content = CommitIntent(
                         identification.request, fingerprint: identification.fingerprint,
                         answers: responses.map(RememberedRequests.Answer.init),
                         rows: try CommitIntent.rows(touched, tracker, in: database))
-                    intent = try tracker.side.use(database) { try content.write(to: $0) }
+                    intent = try tracker.side.use(in: database) { try content.write(to: $0) }
                     atStep(.intended)
                 }
                 if tracker.readsTriggers, !touched.isEmpty {
-                    try tracker.side.use(database) { try ChangeTriggers.prune($0, in: database) }
+                    try tracker.side.use(in: database) { try ChangeTriggers.prune($0, in: database) }
                 }
                 return .commit
             }
         } catch {
             if let intent, let tracker {
                 // Nothing was committed: the intent must not be taken for an open one.
-                try? tracker.side.use(database) { try CommitIntent.delete(intent, in: $0) }
+                try? tracker.side.use(in: database) { try CommitIntent.delete(intent, in: $0) }
             }
             throw error
         }
@@ -91,8 +93,8 @@ struct ServedCommit: Sendable {
         atStep(.committed)
         guard tracker.side.queue != nil, intent != nil || !touched.isEmpty else { return outcome }
         do {
-            try tracker.side.use(database) { side in
-                try mark(responses, touched, tracker, database, side)
+            try tracker.side.use(in: database) { side in
+                try mark(responses, touched, tracker: tracker, in: database, side: side)
                 if let intent { try CommitIntent.delete(intent, in: side) }
             }
         } catch {
@@ -125,8 +127,8 @@ struct ServedCommit: Sendable {
 
     /// Keeps versions and answers.
     private func mark(
-        _ responses: [ODataResponse], _ touched: [TouchedRows.Row], _ tracker: ChangeTracker, _ database: Database,
-        _ side: SideTables
+        _ responses: [ODataResponse], _ touched: [TouchedRows.Row], tracker: ChangeTracker, in database: Database,
+        side: SideTables
     ) throws {
         try tracker.record(touched, in: database, side, now: now)
         guard let identification else { return }

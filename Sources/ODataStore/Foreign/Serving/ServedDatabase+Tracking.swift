@@ -64,7 +64,7 @@ extension ServedDatabase: ChangeSource {
             if case .deltaPage(let fixed, let after) = token.stage { (last, reached) = (min(fixed, last), after) }
             var batch = ChangeBatch(last: last, rows: [])
             try database.inTransaction(.deferred) {
-                batch = try tracker.side.use(database) { side in
+                batch = try tracker.side.use(in: database) { side in
                     guard scope.query.root.related.isEmpty else {
                         return try RelatedCandidates(
                             tracker: tracker, mapping: mapping, since: token.since, upTo: last, database: database,

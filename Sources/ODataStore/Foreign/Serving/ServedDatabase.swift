@@ -196,7 +196,7 @@ public final class ServedDatabase: ODataProvider {
             try await connections.writer.writeWithoutTransaction { [connections] database in
                 if isWAL, !connections.isReadOnly {
                     // What stands in the log is moved now; closing would do it after the file was looked at.
-                    _ = try? Row.fetchOne(database, sql: "PRAGMA main.wal_checkpoint(TRUNCATE)")
+                    try? database.truncateLog()
                 }
                 try tracker?.settle(in: database)
             }

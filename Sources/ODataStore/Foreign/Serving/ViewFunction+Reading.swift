@@ -29,9 +29,9 @@ extension ForeignModel.ViewFunction {
             let rows = ViewRows(
                 function: self, scope: scope, conditions: try query.filter.map { [try compiler.condition($0)] } ?? [],
                 order: try query.orderBy.map(StatementBuilder(compiler: compiler, scope: scope).term))
-            if case .count = call.resource.target { return .count(try rows.count(database)) }
-            let values = try rows.read(query, database, model)
-            if query.count { return .page(EntityPage(entities: values, count: try rows.count(database))) }
+            if case .count = call.resource.target { return .count(try rows.count(in: database)) }
+            let values = try rows.read(query, in: database, model: model)
+            if query.count { return .page(EntityPage(entities: values, count: try rows.count(in: database))) }
             return .value(.collection(values.map { .complex($0) }), .collection(.complex(shape.name)))
         }
     }
@@ -68,7 +68,7 @@ private struct ViewRows {
     private var source: SQLFragment { "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))" }
 
     /// How many rows satisfy the conditions.
-    func count(_ database: Database) throws -> Int64 {
+    func count(in database: Database) throws -> Int64 {
         let sql: SQLFragment = "SELECT COUNT(*) \(source)"
         return try Int64.fetchOne(database, sql: sql.sql, arguments: StatementArguments(sql.arguments)) ?? 0
     }
@@ -77,7 +77,7 @@ private struct ViewRows {
     ///
     /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the number of
     ///   the row whose value is not what its column declares.
-    func read(_ query: BoundQuery, _ database: Database, _ model: EntityDataModel) throws -> [Entity] {
+    func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [Entity] {
         let limit = type(of: function).rowLimit
         var sql: SQLFragment = "SELECT \(list: function.columns.map { scope.sql($0.name) }) \(source)"
         if !order.isEmpty { sql += " ORDER BY \(list: order.map(\.fragment))" }

@@ -58,11 +58,12 @@ final class ChangeTracker: Sendable {
         try database.inTransaction(.deferred) {
             dataVersion = try Self.dataVersion(of: database)
             _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.sqlite_master")
-            let fingerprint = FileFingerprint.read(database, path: path)
-            position = try side.use(database) { side in
+            let fingerprint = FileFingerprint.read(in: database, path: path)
+            position = try side.use(in: database) { side in
                 var clock = VersionClock(side: side)
-                try bringUpToDate(database, side, &clock, fingerprint: fingerprint, dataVersion: dataVersion, now: now)
-                let watched = Set(try tables.map { try watch($0, database, side, &clock, now: now) })
+                try bringUpToDate(
+                    in: database, side, clock: &clock, fingerprint: fingerprint, dataVersion: dataVersion, now: now)
+                let watched = Set(try tables.map { try watch($0, in: database, side: side, clock: &clock, now: now) })
                 try forgetRemoved(side, now: now)
                 try clock.save()
                 let known: String? = try side.meta("fingerprint")
@@ -82,12 +83,12 @@ final class ChangeTracker: Sendable {
 
     /// Deletes the notes of triggers that were read, without waiting for other programs.
     private func pruneNotes(in database: Database) throws {
-        guard try side.use(database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
-        let timeout = try Int32.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+        guard try side.use(in: database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
+        let timeout: Int32 = try database.pragma(.busyTimeout) ?? 0
         sqlite3_busy_timeout(database.sqliteConnection, 0)
         defer { sqlite3_busy_timeout(database.sqliteConnection, timeout) }
         try database.inTransaction(.immediate) {
-            try side.use(database) { try ChangeTriggers.prune($0, in: database) }
+            try side.use(in: database) { try ChangeTriggers.prune($0, in: database) }
             return .commit
         }
     }
@@ -104,11 +105,11 @@ final class ChangeTracker: Sendable {
 
     /// What SQLite changes for a connection whenever another one commits.
     static func dataVersion(of database: Database) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "PRAGMA main.data_version") ?? 0
+        try database.pragma(.dataVersion, of: "main") ?? 0
     }
 
     private func bringUpToDate(
-        _ database: Database, _ side: SideTables, _ clock: inout VersionClock, fingerprint: String?,
+        in database: Database, _ side: SideTables, clock: inout VersionClock, fingerprint: String?,
         dataVersion: Int64, now: Int64
     ) throws {
         let comparedAt = state.withLock { $0.comparedAt }
@@ -119,19 +120,21 @@ final class ChangeTracker: Sendable {
         if readsTriggers, try ChangeTriggers.areComplete(Array(tables.values), in: database),
             let keys = try ChangeTriggers.take(side, in: database, tables: tables)
         {
-            for (set, key) in keys { try version(key, of: set, database, side, &clock, now: now) }
-            for set in Set(keys.map(\.set)) { try versionReplaced(in: set, database, side, &clock, now: now) }
+            for (set, key) in keys { try version(key, of: set, in: database, side: side, clock: &clock, now: now) }
+            for set in Set(keys.map(\.set)) {
+                try versionReplaced(in: set, database, side: side, clock: &clock, now: now)
+            }
             return
         }
         for watched in try side.watched() {
             guard let table = tables[watched.set], table.definition == watched.definition else { continue }
-            try compare(table, watched.id, database, side, &clock, now: now)
+            try compare(table, watched.id, in: database, side: side, clock: &clock, now: now)
         }
     }
 
     /// Watches a set when it is not watched yet, or its columns are others than they were.
     private func watch(
-        _ table: TrackedTable, _ database: Database, _ side: SideTables, _ clock: inout VersionClock, now: Int64
+        _ table: TrackedTable, in database: Database, side: SideTables, clock: inout VersionClock, now: Int64
     ) throws -> Int64 {
         let known = try side.watched().first { $0.set == table.storage.set }
         if let known, known.definition == table.definition { return known.id }
@@ -149,7 +152,7 @@ final class ChangeTracker: Sendable {
             sql: "INSERT INTO \(side.schema).watched (set_name, definition, horizon) VALUES (?, ?, ?)",
             arguments: [table.storage.set, table.definition, version])
         let id = side.database.lastInsertedRowID
-        try compare(table, id, database, side, &clock, now: now)
+        try compare(table, id, in: database, side: side, clock: &clock, now: now)
         return id
     }
 
@@ -180,8 +183,8 @@ final class ChangeTracker: Sendable {
 
     /// Compares every row of a table with the digest kept of it.
     private func compare(
-        _ table: TrackedTable, _ watched: Int64, _ database: Database, _ side: SideTables,
-        _ clock: inout VersionClock, now: Int64
+        _ table: TrackedTable, _ watched: Int64, in database: Database, side: SideTables,
+        clock: inout VersionClock, now: Int64
     ) throws {
         state.withLock { $0.comparisons += 1 }
         let known = try countKnown(watched, side)
@@ -200,22 +203,23 @@ final class ChangeTracker: Sendable {
             let version = try clock.next()
             try put.execute(arguments: [watched, identity.key, identity.digest, version, nil as Int64?])
             guard !table.linkColumns.isEmpty else { continue }
-            try RowLinks.keep(identity.links, of: identity.key, watched, version: version, side, now: now)
+            try RowLinks.keep(
+                identity.links, of: identity.key, watched: watched, version: version, side: side, now: now)
         }
         // Every digest that was kept has been met again: nothing is gone.
-        if found != known { try versionGone(table, watched, database, side, &clock, now: now) }
+        if found != known { try versionGone(table, watched, in: database, side: side, clock: &clock, now: now) }
     }
 
     /// Finds what was replaced by a key for which no trigger looks: all else is noted, so that the number of rows tells.
     private func versionReplaced(
-        in set: String, _ database: Database, _ side: SideTables, _ clock: inout VersionClock, now: Int64
+        in set: String, _ database: Database, side: SideTables, clock: inout VersionClock, now: Int64
     ) throws {
         guard let table = tables[set], table.hasOtherKeys, let watched = try clock.watched(set),
             watched.definition == table.definition
         else { return }
-        let found = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.\(quoted(table.storage.table))")
+        let found = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.\(table.storage.table.sqlIdentifier)")
         if try found != countKnown(watched.id, side) {
-            try versionGone(table, watched.id, database, side, &clock, now: now)
+            try versionGone(table, watched.id, in: database, side: side, clock: &clock, now: now)
         }
     }
 
@@ -229,8 +233,8 @@ final class ChangeTracker: Sendable {
 
     /// Gives the rows that are no longer there their versions.
     private func versionGone(
-        _ table: TrackedTable, _ watched: Int64, _ database: Database, _ side: SideTables,
-        _ clock: inout VersionClock, now: Int64
+        _ table: TrackedTable, _ watched: Int64, in database: Database, side: SideTables,
+        clock: inout VersionClock, now: Int64
     ) throws {
         let put = try side.database.cachedStatement(sql: Self.put(side.schema))
         let gone = try Data.fetchAll(
@@ -242,7 +246,7 @@ final class ChangeTracker: Sendable {
             let version = try clock.next()
             try put.execute(arguments: [watched, key, nil as Data?, version, now])
             guard !table.linkColumns.isEmpty else { continue }
-            try RowLinks.keep(nil, of: key, watched, version: version, side, now: now)
+            try RowLinks.keep(nil, of: key, watched: watched, version: version, side: side, now: now)
         }
     }
 
@@ -264,12 +268,12 @@ final class ChangeTracker: Sendable {
     func record(_ touched: [TouchedRows.Row], in database: Database, _ side: SideTables, now: Int64) throws {
         guard !touched.isEmpty else { return }
         var clock = VersionClock(side: side)
-        for row in touched { try version(row.key, of: row.set, database, side, &clock, now: now) }
+        for row in touched { try version(row.key, of: row.set, in: database, side: side, clock: &clock, now: now) }
         try clock.save()
     }
 
     private func version(
-        _ key: Data, of set: String, _ database: Database, _ side: SideTables, _ clock: inout VersionClock, now: Int64
+        _ key: Data, of set: String, in database: Database, side: SideTables, clock: inout VersionClock, now: Int64
     ) throws {
         guard let table = tables[set], let watched = try clock.watched(set), watched.definition == table.definition
         else { return }
@@ -285,7 +289,7 @@ final class ChangeTracker: Sendable {
         try side.database.cachedStatement(sql: Self.put(side.schema)).execute(
             arguments: [watched.id, key, digest, version, digest == nil ? now : nil])
         guard !table.linkColumns.isEmpty else { return }
-        try RowLinks.keep(current?.links, of: key, watched.id, version: version, side, now: now)
+        try RowLinks.keep(current?.links, of: key, watched: watched.id, version: version, side: side, now: now)
     }
 
     // MARK: Reading changes
@@ -334,8 +338,8 @@ final class ChangeTracker: Sendable {
         guard let comparedAt = state.withLock({ $0.comparedAt }) else { return }
         try database.inTransaction(.immediate) {
             guard try Self.dataVersion(of: database) == comparedAt else { return .rollback }
-            let fingerprint = FileFingerprint.read(database, path: path)
-            try side.use(database) { try $0.setMeta("fingerprint", fingerprint) }
+            let fingerprint = FileFingerprint.read(in: database, path: path)
+            try side.use(in: database) { try $0.setMeta("fingerprint", fingerprint) }
             return .commit
         }
     }

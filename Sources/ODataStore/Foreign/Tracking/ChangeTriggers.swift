@@ -13,18 +13,18 @@ public enum ChangeTriggers {
     private static func triggers(_ tracked: TrackedTable) -> [(name: String, sql: String)] {
         let name = tracked.storage.table
         func key(_ row: String) -> String {
-            tracked.keyColumns.map { "quote(\(row).\(quoted($0)))" }.joined(separator: " || ' ' || ")
+            tracked.keyColumns.map { "quote(\(row).\($0.sqlIdentifier))" }.joined(separator: " || ' ' || ")
         }
         let insertion = "INSERT INTO \(table) (name, row)"
-        func note(_ row: String) -> String { "\(insertion) VALUES ('\(tracked.storage.set)', \(key(row)));" }
+        func note(_ row: String) -> String { "\(insertion) VALUES (\(tracked.storage.set.sqlLiteral), \(key(row)));" }
         var triggers: [(name: String, sql: String)] = []
-        func add(_ label: String, _ start: String, _ body: String) {
+        func add(_ label: String, _ start: String, body: String) {
             let trigger = "outpost_change_\(label)_\(name)"
             // As SQLite keeps it.
-            triggers.append((trigger, "CREATE TRIGGER \(quoted(trigger)) \(start) BEGIN \(body) END"))
+            triggers.append((trigger, "CREATE TRIGGER \(trigger.sqlIdentifier) \(start) BEGIN \(body) END"))
         }
         let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
-        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(quoted(name))", body) }
+        for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(name.sqlIdentifier)", body: body) }
         // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
         let lasting = tracked.uniqueKeys.filter { $0.index == nil }
         for (number, unique) in lasting.enumerated() {
@@ -34,10 +34,10 @@ public enum ChangeTriggers {
                 // The row itself is noted in any case.
                 let itself = event == .insert ? "NEW" : "OLD"
                 let body = """
-                    \(insertion) SELECT '\(tracked.storage.set)', \(key("r")) FROM \(quoted(name)) AS r \
+                    \(insertion) SELECT \(tracked.storage.set.sqlLiteral), \(key("r")) FROM \(name.sqlIdentifier) AS r \
                     WHERE \(unique.condition) AND \(key("r")) <> \(key(itself));
                     """
-                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body)
+                add("before_\(event)_\(number)", unique.trigger(before: event, of: name), body: body)
             }
         }
         return triggers
@@ -56,7 +56,7 @@ public enum ChangeTriggers {
         let texts = Dictionary(wanted.map { ($0.name, $0.sql) }, uniquingKeysWith: { first, _ in first })
         let known = try installed(in: database)
         for (name, sql) in known where texts[name] != sql {
-            try database.execute(sql: "DROP TRIGGER \(quoted(name))")
+            try database.execute(sql: "DROP TRIGGER \(name.sqlIdentifier)")
         }
         let missing = wanted.filter { known[$0.name] != $0.sql }
         guard !missing.isEmpty else { return }
@@ -116,19 +116,19 @@ public enum ChangeTriggers {
 
     /// Whether there are notes that were read.
     static func hasReadNotes(_ side: SideTables, in database: Database) throws -> Bool {
-        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(database) else { return false }
+        guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(in: database) else { return false }
         return try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.\(table) WHERE seq <= ?)", arguments: [last]) ?? false
     }
 
     /// Whether the table is there: `outpost untrack` may have taken it out while a server has the database open.
-    private static func hasTable(_ database: Database) throws -> Bool {
+    private static func hasTable(in database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
         return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
     }
 
     private static func newestNote(in database: Database) throws -> Int64 {
-        guard try hasTable(database) else { return 0 }
+        guard try hasTable(in: database) else { return 0 }
         return try Int64.fetchOne(
             database, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [table])
             ?? 0
@@ -149,7 +149,7 @@ public enum ChangeTriggers {
         do {
             return try connections.writer.write { database in
                 let names = try installed(in: database).keys
-                for name in names { try database.execute(sql: "DROP TRIGGER \(quoted(name))") }
+                for name in names { try database.execute(sql: "DROP TRIGGER \(name.sqlIdentifier)") }
                 try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
                 return names.count
             }

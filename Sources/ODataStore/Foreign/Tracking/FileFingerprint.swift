@@ -11,7 +11,7 @@ import GRDBSQLite
 /// locks belong to the process).
 enum FileFingerprint {
     /// The fingerprint as text; `nil` when it cannot be had, which counts as changed.
-    static func read(_ database: Database, path: String) -> String? {
+    static func read(in database: Database, path: String) -> String? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let size = attributes[.size] as? NSNumber, let date = attributes[.modificationDate] as? Date,
             let header = bytes(of: database, offset: 24, count: 4)

@@ -22,7 +22,7 @@ enum RowLinks {
     ///   - links: its links now; `nil` for a row that is gone.
     ///   - version: the version that it got.
     static func keep(
-        _ links: Data?, of key: Data, _ watched: Int64, version: Int64, _ side: SideTables, now: Int64
+        _ links: Data?, of key: Data, watched: Int64, version: Int64, side: SideTables, now: Int64
     ) throws {
         let find = try side.database.cachedStatement(
             sql: "SELECT links FROM \(side.schema).row_link WHERE watched = ? AND key = ?")

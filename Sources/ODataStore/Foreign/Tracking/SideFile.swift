@@ -102,7 +102,8 @@ final class SideFile: Sendable {
     ///   journal mode then.
     func isOutdated(in main: Database) throws -> Bool {
         guard queue == nil else { return false }
-        return try String.fetchOne(main, sql: "PRAGMA main.journal_mode")?.lowercased() == "wal"
+        let mode: String? = try main.pragma(.journalMode, of: "main")
+        return mode?.lowercased() == "wal"
     }
 
     /// Gives the file a connection of its own, where it is attached.
@@ -116,8 +117,8 @@ final class SideFile: Sendable {
     }
 
     private static func create(in database: Database, path: String) throws {
-        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let application: Int = try database.pragma(.applicationID) ?? 0
+        let version: Int = try database.pragma(.userVersion) ?? 0
         if application == applicationID {
             guard version == format else {
                 throw ForeignDatabaseError.sideFile(
@@ -145,9 +146,8 @@ final class SideFile: Sendable {
                 \(RememberedRequests.statements(table: "request").map { "\($0);\n" }.joined())
                 CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
                 \(RowLinks.statements)
-                PRAGMA application_id = \(applicationID);
-                PRAGMA user_version = \(format);
                 """)
+        try database.mark(applicationID: applicationID, version: format)
         let instance = String(UInt64.random(in: .min ... .max), radix: 36)
         try database.execute(
             sql: "INSERT INTO meta VALUES ('instance', ?), ('version', 1)", arguments: [instance])
@@ -155,7 +155,7 @@ final class SideFile: Sendable {
 
     /// Works on the file: in the transaction of `main` where it is attached, else in one of its own that is
     /// committed when the call returns.
-    func use<Value>(_ main: Database, _ body: (SideTables) throws -> Value) throws -> Value {
+    func use<Value>(in main: Database, _ body: (SideTables) throws -> Value) throws -> Value {
         guard let queue else { return try body(SideTables(database: main, schema: Self.schemaName)) }
         return try queue.write { try body(SideTables(database: $0, schema: "main")) }
     }

@@ -19,17 +19,17 @@ enum TouchedRows {
 
     /// Puts the triggers on all tables, once per connection.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
+        try database.setPragma(.temporaryStore, "MEMORY")
         try database.execute(
             sql: """
-                PRAGMA temp_store = MEMORY;
                 CREATE TEMP TABLE IF NOT EXISTS \(table) (
                   set_name TEXT NOT NULL, key BLOB NOT NULL, before BLOB, PRIMARY KEY (set_name, key)
                 ) WITHOUT ROWID
                 """)
         for (index, tracked) in tables.enumerated() {
-            let name = quoted(tracked.storage.table)
+            let name = tracked.storage.table.sqlIdentifier
             // The set's name is an identifier, so that it has no quotes to double.
-            let set = "'\(tracked.storage.set)'"
+            let set = tracked.storage.set.sqlLiteral
             // What is noted first holds. OR IGNORE would not see to it: where a trigger of the database's own makes the
             // change, the conflict clause of its statement goes for all statements of the triggers that it fires.
             func note(_ row: String, before: String, _ source: String = "") -> String {
@@ -39,7 +39,7 @@ enum TouchedRows {
                 WHERE NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.set_name = \(set) AND t.key = n.key);
                 """
             }
-            func install(_ trigger: String, _ event: String, _ body: String) throws {
+            func install(_ trigger: String, _ event: String, body: String) throws {
                 try database.execute(
                     sql: """
                         CREATE TEMP TRIGGER IF NOT EXISTS outpost_touch_\(index)_\(trigger) \(event)
@@ -49,14 +49,14 @@ enum TouchedRows {
             let old = note("OLD", before: tracked.digestExpression("OLD"))
             let new = note("NEW", before: "NULL")
             for (event, body) in [("INSERT", new), ("DELETE", old), ("UPDATE", old + " " + new)] {
-                try install(event.lowercased(), "AFTER \(event) ON main.\(name)", body)
+                try install(event.lowercased(), "AFTER \(event) ON main.\(name)", body: body)
             }
             for (number, key) in tracked.uniqueKeys.enumerated() {
                 let replaced = note(
                     "r", before: tracked.digestExpression("r"), " FROM main.\(name) AS r WHERE \(key.condition)")
                 for event in UniqueKey.Event.allCases {
                     let start = key.trigger(before: event, of: tracked.storage.table, schema: "main.")
-                    try install("before_\(event)_\(number)", start, replaced)
+                    try install("before_\(event)_\(number)", start, body: replaced)
                 }
             }
         }

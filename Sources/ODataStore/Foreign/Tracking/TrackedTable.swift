@@ -76,12 +76,12 @@ struct TrackedTable: Sendable {
 
     /// The key of the row `OLD` or `NEW` of a trigger.
     func keyExpression(_ row: String) -> String {
-        "\(StoredKey.functionName)(\(keyColumns.map { "\(row).\(quoted($0))" }.joined(separator: ", ")))"
+        "\(StoredKey.functionName)(\(keyColumns.map { "\(row).\($0.sqlIdentifier)" }.joined(separator: ", ")))"
     }
 
     /// The digest of the row `OLD` or `NEW` of a trigger.
     func digestExpression(_ row: String) -> String {
-        let names = columns.map { "\(row).\(quoted($0))" }
+        let names = columns.map { "\(row).\($0.sqlIdentifier)" }
         func call(_ arguments: some Sequence<String>) -> String {
             "\(Self.digestFunctionName)(\(arguments.joined(separator: ", ")))"
         }
@@ -94,11 +94,11 @@ struct TrackedTable: Sendable {
 
     /// `SELECT` of the key's columns, then those that are compared.
     var selection: String {
-        "SELECT \((keyColumns + columns).map(quoted).joined(separator: ", ")) FROM main.\(quoted(storage.table))"
+        "SELECT \((keyColumns + columns).map(\.sqlIdentifier).joined(separator: ", ")) FROM main.\(storage.table.sqlIdentifier)"
     }
 
     /// The condition for one row.
-    var keyCondition: String { keyColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ") }
+    var keyCondition: String { keyColumns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ") }
 
     /// A row as it is kept beside the database.
     struct Identity {

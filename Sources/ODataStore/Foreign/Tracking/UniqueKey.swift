@@ -27,13 +27,13 @@ struct UniqueKey: Sendable {
         var text = "BEFORE \(event.rawValue.uppercased())"
         // A statement may call the number of a row by several names.
         if event == .update, !isRowID, !isGenerated {
-            text += " OF \(columns.map { quoted($0.name) }.joined(separator: ", "))"
+            text += " OF \(columns.map { $0.name.sqlIdentifier }.joined(separator: ", "))"
         }
-        text += " ON \(schema)\(quoted(table))"
+        text += " ON \(schema)\(table.sqlIdentifier)"
         if let index {
             text += """
                  WHEN EXISTS (SELECT 1 FROM \(schema)sqlite_master WHERE type = 'index' \
-                AND name = '\(index.doubling(UInt8(ascii: "'")))')
+                AND name = \(index.sqlLiteral))
                 """
         }
         return text
@@ -42,8 +42,8 @@ struct UniqueKey: Sendable {
     /// Whether the row `r` has the key of `NEW`.
     var condition: String {
         columns.map { column in
-            let name = quoted(column.name)
-            let collation = column.collation.map { " COLLATE \(quoted($0))" } ?? ""
+            let name = column.name.sqlIdentifier
+            let collation = column.collation.map { " COLLATE \($0.sqlIdentifier)" } ?? ""
             return "r.\(name) = NEW.\(name)\(collation)"
         }.joined(separator: " AND ")
     }

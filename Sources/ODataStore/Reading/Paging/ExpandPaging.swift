@@ -99,8 +99,8 @@ struct ExpandPaging: Sendable {
     ///
     /// - Parameter parent: the parent's id, which is the path to it.
     func link(
-        to expand: BoundExpand, of parent: String?, _ values: [DatabaseValue], _ mapping: StorageMapping,
-        _ compilerOptions: SQLCompiler.Options
+        to expand: BoundExpand, of parent: String?, values: [DatabaseValue], mapping: StorageMapping,
+        compilerOptions: SQLCompiler.Options
     ) throws -> String? {
         guard let parent else { return nil }
         var path = parent

@@ -52,13 +52,13 @@ struct PageRun: Sendable {
     /// - Parameters:
     ///   - database: a connection; nothing stays open on it.
     ///   - row: takes a row; returns whether it wants more.
-    mutating func run(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
-        guard let snapshot else { return try read(database, row) }
+    mutating func run(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        guard let snapshot else { return try read(in: database, row) }
         let budget = budget
-        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(spool, row) } }
+        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(in: spool, row) } }
     }
 
-    private mutating func read(_ database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+    private mutating func read(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
         if topLeft == 0 { return .ended }
         repeat {
             isExtended = false
@@ -70,7 +70,7 @@ struct PageRun: Sendable {
                 do {
                     // Asking for one row after the other takes longer for each. This loop is only left by an error.
                     try cursor.forEach { _ in
-                        outcome = try take(stored, cursor, row)
+                        outcome = try take(stored, cursor, row: row)
                         if outcome != nil { throw Enough() }
                     }
                 } catch is Enough {}
@@ -99,7 +99,7 @@ struct PageRun: Sendable {
     ///
     /// - Returns: why it is the last of the run; `nil` where more are wanted.
     private mutating func take(
-        _ stored: StoredRow, _ cursor: RowCursor, _ row: (StoredRow) throws -> Bool
+        _ stored: StoredRow, _ cursor: RowCursor, row: (StoredRow) throws -> Bool
     ) throws -> Outcome? {
         if pageLeft == 0 { return .pageIsFull }
         try budget?.takeRows()

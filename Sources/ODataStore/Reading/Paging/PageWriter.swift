@@ -133,7 +133,7 @@ actor PageWriter {
         }
         let (reader, budget, piece) = (reader, budget, piece)
         return try await StoreReader.translating {
-            try await budget.reading(from: reader) { try piece.read($0) }
+            try await budget.reading(from: reader) { try piece.read(in: $0) }
         }
     }
 
@@ -174,17 +174,17 @@ actor PageWriter {
         /// Reads and writes the next rows.
         ///
         /// - Parameter size: the bytes with which the read ends.
-        func read(_ database: Database, size: Int = PageWriter.readSize) throws -> Result {
+        func read(in database: Database, size: Int = PageWriter.readSize) throws -> Result {
             var next = self
-            let bytes = try next.advance(database, size)
+            let bytes = try next.advance(in: database, size)
             return (bytes, next)
         }
 
-        private mutating func advance(_ database: Database, _ size: Int) throws -> [UInt8] {
+        private mutating func advance(in database: Database, _ size: Int) throws -> [UInt8] {
             if renderer.format.metadata == .full {
                 // All that full metadata say is said of entities.
                 var bytes: [UInt8] = []
-                for object in try entities(database) {
+                for object in try entities(in: database) {
                     if hasRows { bytes.append(UInt8(ascii: ",")) }
                     hasRows = true
                     bytes += object
@@ -193,9 +193,9 @@ actor PageWriter {
             }
             let heldBytesLeft = paging.budget?.heldBytesLeft ?? .max
             guard run.compiled.expand.isEmpty else {
-                if expanded.isAtEnd { try beginRows(database) }
+                if expanded.isAtEnd { try beginRows(in: database) }
                 var bytes: [UInt8] = []
-                try expanded.write(to: &bytes, upTo: size, database)
+                try expanded.write(to: &bytes, upTo: size, in: database)
                 return bytes
             }
             var count = 0
@@ -203,8 +203,8 @@ actor PageWriter {
             var writer = JSONWriter(reservingCapacity: min(size, PageWriter.readSize) + 4096)
             // An array that is already open: the first value written makes the writer expect commas.
             let columns = JSONColumns(plan, isIEEE754Compatible: renderer.format.isIEEE754Compatible)
-            outcome = try run.run(database) { [renderer, paging] row in
-                try renderer.open(row, plan, columns, to: &writer)
+            outcome = try run.run(in: database) { [renderer, paging] row in
+                try renderer.open(row, plan, columns: columns, to: &writer)
                 writer.endObject()
                 count += 1
                 if writer.bytes.count > heldBytesLeft, let budget = paging.budget { throw budget.tooLarge }
@@ -216,11 +216,11 @@ actor PageWriter {
         }
 
         /// Reads rows whose expanded ones are to be written.
-        private mutating func beginRows(_ database: Database) throws {
+        private mutating func beginRows(in database: Database) throws {
             let plan = run.compiled.plan
             var rows: [ExpandedRowWriter.UnreadRow] = []
             var size = 0
-            outcome = try run.run(database) { [renderer] row in
+            outcome = try run.run(in: database) { [renderer] row in
                 let object = try renderer.item(row, plan)
                 size += object.writer.bytes.count
                 rows.append(.init(object: object, sources: plan.expandSources.map { $0.map { row.value($0) } }))
@@ -234,14 +234,14 @@ actor PageWriter {
         /// The next rows, each by itself as it stands in a page, with `marksRows`.
         ///
         /// - Throws: ``ODataError`` 413 when a row needs more memory than the request has.
-        mutating func rows(_ database: Database) throws -> [[UInt8]] {
-            if renderer.format.metadata == .full { return try entities(database) }
-            try beginRows(database)
+        mutating func rows(in database: Database) throws -> [[UInt8]] {
+            if renderer.format.metadata == .full { return try entities(in: database) }
+            try beginRows(in: database)
             var rows: [[UInt8]] = []
             let most = paging.budget?.heldBytesLeft ?? .max
             var bytes: [UInt8] = []
             while !expanded.isAtEnd {
-                try expanded.write(to: &bytes, upTo: bytes.count + PageWriter.readSize, database)
+                try expanded.write(to: &bytes, upTo: bytes.count + PageWriter.readSize, in: database)
                 var start = 0
                 for end in expanded.boundaries {
                     rows.append(Array(bytes[start..<end]))
@@ -254,14 +254,14 @@ actor PageWriter {
             return rows
         }
 
-        private mutating func entities(_ database: Database) throws -> [[UInt8]] {
+        private mutating func entities(in database: Database) throws -> [[UInt8]] {
             let start = run
             var most = PageWriter.expandedRows
             while true {
                 let room = ExpandRoom()
                 do {
                     defer { room.release(paging.budget) }
-                    return try entities(database, most, room)
+                    return try entities(in: database, most, room: room)
                 } catch let error as ODataError where error.code == "ResponseTooLarge" && most > 1 {
                     // Fewer may have room one after the other.
                     room.undo(paging.budget)
@@ -273,14 +273,14 @@ actor PageWriter {
         }
 
         private mutating func entities(
-            _ database: Database, _ most: Int, _ room: ExpandRoom
+            in database: Database, _ most: Int, room: ExpandRoom
         ) throws -> [[UInt8]] {
             let plan = run.compiled.plan
             let entityRenderer = EntityRenderer(model: mapping.model)
             var entities: [Entity] = []
             var sources: [[[DatabaseValue]]] = []
             var size = 0
-            outcome = try run.run(database) { row in
+            outcome = try run.run(in: database) { row in
                 let entity = try entityRenderer.item(row, plan)
                 size += entityRenderer.size(of: entity)
                 entities.append(entity)
@@ -290,7 +290,7 @@ actor PageWriter {
             var runner = ExpandRunner(
                 renderer: entityRenderer, mapping: mapping, options: options, database: database, paging: paging)
             runner.room = room
-            try runner.expand(&entities, sources, run.compiled.expand, of: plan.set)
+            try runner.expand(&entities, sources, expand: run.compiled.expand, of: plan.set)
             return entities.map { entity in
                 var (entity, writer) = (entity, JSONWriter(reservingCapacity: 512))
                 if renderer.omitsNulls { entity.omitNulls() }

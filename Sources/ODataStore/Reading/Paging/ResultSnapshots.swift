@@ -65,7 +65,7 @@ final class ResultSnapshots: Sendable {
     ///   - budget: the budget of the request.
     /// - Throws: ``ODataError`` 413 when there are more than ``maxRows``, or more than the caller may keep.
     func take(
-        _ compiled: CompiledQuery, _ database: Database, for principal: Principal?, _ budget: RequestBudget?
+        _ compiled: CompiledQuery, in database: Database, for principal: Principal?, budget: RequestBudget?
     ) throws -> Snapshot {
         let caller = principal.map { CallerID($0) } ?? budget?.caller
         try shelf.begin(caller)
@@ -113,7 +113,7 @@ final class ResultSnapshots: Sendable {
             try account()
         }
         let table = Table(name, for: principal, in: pool)
-        shelf.keep(table, as: id, bytes, caller, at: 0)
+        shelf.keep(table, as: id, bytes: bytes, owner: caller, at: 0)
         return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, table: table, owner: self)
     }
 

@@ -76,18 +76,18 @@ extension ExpressionCompiler {
         let wanted = Operand.canonicalCodec(item.type)
         switch operand.codec {
         case .integer:
-            if wanted == .integer { return made("outpost_int_sum(\(operand.sql))", .integer, item) }
-            return try fitted(made("outpost_scaled_sum(\(operand.sql), 0)", .decimalBytes, item), wanted)
+            if wanted == .integer { return made("outpost_int_sum(\(operand.sql))", .integer, item: item) }
+            return try fitted(made("outpost_scaled_sum(\(operand.sql), 0)", .decimalBytes, item: item), wanted)
         case .scaledDecimal(let scale):
             let bound: SQLFragment = "\(bind: scale.databaseValue)"
-            return try fitted(made("outpost_scaled_sum(\(operand.sql), \(bound))", .decimalBytes, item), wanted)
+            return try fitted(made("outpost_scaled_sum(\(operand.sql), \(bound))", .decimalBytes, item: item), wanted)
         case .decimalBytes:
-            return try fitted(made("outpost_dec_sum(\(operand.sql))", .decimalBytes, item), wanted)
+            return try fitted(made("outpost_dec_sum(\(operand.sql))", .decimalBytes, item: item), wanted)
         case .numericDecimal:
             let label: SQLFragment = "\(bind: operand.place.databaseValue)"
-            return try fitted(made("outpost_number_sum(\(operand.sql), \(label))", .decimalBytes, item), wanted)
-        case .double, .single: return made("outpost_real_sum(\(operand.sql))", .double, item)
-        case .duration: return made("outpost_duration_sum(\(operand.sql))", .duration, item)
+            return try fitted(made("outpost_number_sum(\(operand.sql), \(label))", .decimalBytes, item: item), wanted)
+        case .double, .single: return made("outpost_real_sum(\(operand.sql))", .double, item: item)
+        case .duration: return made("outpost_duration_sum(\(operand.sql))", .duration, item: item)
         default: throw ODataError.notImplemented("sum of \(operand.type)")
         }
     }
@@ -96,17 +96,17 @@ extension ExpressionCompiler {
         let wanted = Operand.canonicalCodec(item.type)
         switch operand.codec {
         case .integer where wanted.isFloating, .double, .single:
-            return made("outpost_real_avg(\(operand.sql))", .double, item)
-        case .integer: return made("outpost_scaled_avg(\(operand.sql), 0)", .decimalBytes, item)
+            return made("outpost_real_avg(\(operand.sql))", .double, item: item)
+        case .integer: return made("outpost_scaled_avg(\(operand.sql), 0)", .decimalBytes, item: item)
         case .scaledDecimal(let scale):
             let bound: SQLFragment = "\(bind: scale.databaseValue)"
-            return try fitted(made("outpost_scaled_avg(\(operand.sql), \(bound))", .decimalBytes, item), wanted)
+            return try fitted(made("outpost_scaled_avg(\(operand.sql), \(bound))", .decimalBytes, item: item), wanted)
         case .decimalBytes:
-            return try fitted(made("outpost_dec_avg(\(operand.sql))", .decimalBytes, item), wanted)
+            return try fitted(made("outpost_dec_avg(\(operand.sql))", .decimalBytes, item: item), wanted)
         case .numericDecimal:
             let label: SQLFragment = "\(bind: operand.place.databaseValue)"
-            return try fitted(made("outpost_number_avg(\(operand.sql), \(label))", .decimalBytes, item), wanted)
-        case .duration: return made("outpost_duration_avg(\(operand.sql))", .duration, item)
+            return try fitted(made("outpost_number_avg(\(operand.sql), \(label))", .decimalBytes, item: item), wanted)
+        case .duration: return made("outpost_duration_avg(\(operand.sql))", .duration, item: item)
         default: throw ODataError.notImplemented("average of \(operand.type)")
         }
     }
@@ -123,7 +123,7 @@ extension ExpressionCompiler {
                 """, type: item.type, codec: Operand.canonicalCodec(item.type))
     }
 
-    private func made(_ sql: SQLFragment, _ codec: ColumnCodec, _ item: BoundAggregate) -> Operand {
+    private func made(_ sql: SQLFragment, _ codec: ColumnCodec, item: BoundAggregate) -> Operand {
         Operand(sql: sql, type: item.type, codec: codec)
     }
 

@@ -8,21 +8,22 @@ extension ExpressionCompiler {
     func negate(_ operand: Operand, _ type: TypeReference) throws -> Operand {
         let value = try normalized(operand)
         switch value.codec {
-        case .integer: return result("outpost_int_neg(\(value.sql))", type, .integer, value)
-        case .double, .single: return result("outpost_real_neg(\(value.sql))", type, value.codec, value)
-        case .decimalBytes: return result("outpost_dec_neg(\(value.sql))", type, .decimalBytes, value)
-        case .duration: return result("outpost_duration_neg(\(value.sql))", type, .duration, value)
+        case .integer: return result("outpost_int_neg(\(value.sql))", type, codec: .integer, operands: value)
+        case .double, .single:
+            return result("outpost_real_neg(\(value.sql))", type, codec: value.codec, operands: value)
+        case .decimalBytes: return result("outpost_dec_neg(\(value.sql))", type, codec: .decimalBytes, operands: value)
+        case .duration: return result("outpost_duration_neg(\(value.sql))", type, codec: .duration, operands: value)
         default: throw Self.unsupported("negation of \(operand.type)")
         }
     }
 
-    func arithmetic(_ op: BinaryOperator, _ left: Operand, _ right: Operand, _ type: TypeReference) throws -> Operand {
+    func arithmetic(_ op: BinaryOperator, left: Operand, right: Operand, type: TypeReference) throws -> Operand {
         let (a, b) = (try normalized(left), try normalized(right))
-        if a.codec.isNumeric, b.codec.isNumeric { return try numeric(op, a, b, type) }
-        return try temporal(op, a, b, type)
+        if a.codec.isNumeric, b.codec.isNumeric { return try numeric(op, left: a, right: b, type: type) }
+        return try temporal(op, left: a, right: b, type: type)
     }
 
-    private func numeric(_ op: BinaryOperator, _ left: Operand, _ right: Operand, _ type: TypeReference) throws
+    private func numeric(_ op: BinaryOperator, left: Operand, right: Operand, type: TypeReference) throws
         -> Operand
     {
         var codec = Operand.canonicalCodec(type)
@@ -54,38 +55,43 @@ extension ExpressionCompiler {
         default: throw Self.unsupported(op.rawValue)
         }
         // Division by zero is null.
-        var value = result(codec == .single ? "outpost_real_single(\(sql))" : sql, type, codec, left, right)
+        var value = result(
+            codec == .single ? "outpost_real_single(\(sql))" : sql, type, codec: codec, operands: left, right)
         if op == .divide || op == .divideBy || op == .modulo { value.isNullable = true }
         return value
     }
 
     private func temporal(
-        _ op: BinaryOperator, _ left: Operand, _ right: Operand, _ type: TypeReference
+        _ op: BinaryOperator, left: Operand, right: Operand, type: TypeReference
     ) throws -> Operand {
         let (a, b) = (left.sql, right.sql)
         switch (left.codec, op, right.codec) {
         case (.dateTimeOffset, .add, .duration), (.dateTime, .add, .duration), (.duration, .add, .duration):
-            return result("outpost_instant_add(\(a), \(b))", type, left.codec, left, right)
+            return result("outpost_instant_add(\(a), \(b))", type, codec: left.codec, operands: left, right)
         case (.duration, .add, .dateTimeOffset), (.duration, .add, .dateTime):
-            return result("outpost_instant_add(\(b), \(a))", type, right.codec, left, right)
+            return result("outpost_instant_add(\(b), \(a))", type, codec: right.codec, operands: left, right)
         case (.dateTimeOffset, .subtract, .duration), (.dateTime, .subtract, .duration),
             (.duration, .subtract, .duration):
-            return result("outpost_instant_sub(\(a), \(b))", type, left.codec, left, right)
+            return result("outpost_instant_sub(\(a), \(b))", type, codec: left.codec, operands: left, right)
         case (.dateTimeOffset, .subtract, .dateTimeOffset), (.dateTime, .subtract, .dateTime):
-            return result("outpost_instant_diff(\(a), \(b))", type, .duration, left, right)
-        case (.date, .add, .duration): return result("outpost_date_add(\(a), \(b))", type, .date, left, right)
-        case (.duration, .add, .date): return result("outpost_date_add(\(b), \(a))", type, .date, left, right)
-        case (.date, .subtract, .duration): return result("outpost_date_sub(\(a), \(b))", type, .date, left, right)
-        case (.date, .subtract, .date): return result("outpost_date_diff(\(a), \(b))", type, .duration, left, right)
+            return result("outpost_instant_diff(\(a), \(b))", type, codec: .duration, operands: left, right)
+        case (.date, .add, .duration):
+            return result("outpost_date_add(\(a), \(b))", type, codec: .date, operands: left, right)
+        case (.duration, .add, .date):
+            return result("outpost_date_add(\(b), \(a))", type, codec: .date, operands: left, right)
+        case (.date, .subtract, .duration):
+            return result("outpost_date_sub(\(a), \(b))", type, codec: .date, operands: left, right)
+        case (.date, .subtract, .date):
+            return result("outpost_date_diff(\(a), \(b))", type, codec: .duration, operands: left, right)
         case (.duration, .multiply, _) where right.codec.isNumeric:
             let factor = try converted(right, to: .decimalBytes).sql
-            return result("outpost_duration_mul(\(a), \(factor))", type, .duration, left, right)
+            return result("outpost_duration_mul(\(a), \(factor))", type, codec: .duration, operands: left, right)
         case (_, .multiply, .duration) where left.codec.isNumeric:
             let factor = try converted(left, to: .decimalBytes).sql
-            return result("outpost_duration_mul(\(b), \(factor))", type, .duration, left, right)
+            return result("outpost_duration_mul(\(b), \(factor))", type, codec: .duration, operands: left, right)
         case (.duration, .divide, _) where right.codec.isNumeric, (.duration, .divideBy, _) where right.codec.isNumeric:
             let factor = try converted(right, to: .decimalBytes).sql
-            var value = result("outpost_duration_div(\(a), \(factor))", type, .duration, left, right)
+            var value = result("outpost_duration_div(\(a), \(factor))", type, codec: .duration, operands: left, right)
             value.isNullable = true
             return value
         default: throw Self.unsupported("\(op.rawValue) of \(left.type) and \(right.type)")
@@ -93,7 +99,7 @@ extension ExpressionCompiler {
     }
 
     /// The result of a function that is null when an operand is.
-    func result(_ sql: SQLFragment, _ type: TypeReference, _ codec: ColumnCodec, _ operands: Operand...) -> Operand {
+    func result(_ sql: SQLFragment, _ type: TypeReference, codec: ColumnCodec, operands: Operand...) -> Operand {
         Operand(sql: sql, type: type, codec: codec, isNullable: operands.contains { $0.isNullable })
     }
 }

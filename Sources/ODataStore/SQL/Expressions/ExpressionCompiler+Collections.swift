@@ -7,7 +7,7 @@ import ODataService
 extension ExpressionCompiler {
     /// `EXISTS` over the members of a collection, with the predicate or, for `all`, its opposite.
     func exists(
-        _ path: BoundPath, _ variable: RangeVariable, _ predicate: (BoundExpression, isOpposite: Bool)?
+        _ path: BoundPath, _ variable: RangeVariable, predicate: (BoundExpression, isOpposite: Bool)?
     ) throws -> SQLFragment {
         let members = try collection(path)
         scopes[variable.identifier] = members.scope
@@ -21,7 +21,7 @@ extension ExpressionCompiler {
     }
 
     /// The number of members, optionally of those that satisfy a condition.
-    func count(_ path: BoundPath, _ variable: RangeVariable, _ filter: BoundExpression?) throws -> Operand {
+    func count(_ path: BoundPath, _ variable: RangeVariable, filter: BoundExpression?) throws -> Operand {
         let members = try collection(path)
         scopes[variable.identifier] = members.scope
         defer { scopes[variable.identifier] = nil }
@@ -53,11 +53,11 @@ extension ExpressionCompiler {
 
     /// A value within a member of a JSON array.
     func resolveMember(
-        _ path: BoundPath, _ value: SQLFragment, _ type: TypeReference, _ scope: SQLScope
+        _ path: BoundPath, _ value: SQLFragment, type: TypeReference, scope: SQLScope
     ) throws -> PathTarget {
         let element = DynamicValue.element(alias: scope.alias)
         if path.steps.isEmpty {
-            return .scalar(try member(value, type, place: path.variable.name, element))
+            return .scalar(try member(value, type, place: path.variable.name, dynamic: element))
         }
         var names: [String] = []
         for step in path.steps {
@@ -70,14 +70,14 @@ extension ExpressionCompiler {
         var found = DynamicValue.member(of: value, path: names)
         // Where nobody declared what the members are, not all of them need be objects.
         if case .untyped = type { found = names.reduce(element) { $0.member($1) } }
-        return .scalar(try member(found.value, path.type, place: names.joined(separator: "/"), found))
+        return .scalar(try member(found.value, path.type, place: names.joined(separator: "/"), dynamic: found))
     }
 
     /// A value taken out of JSON in the canonical form of its type.
     ///
     /// - Parameter dynamic: where it lies, for one whose type nobody declared.
     func member(
-        _ value: SQLFragment, _ type: TypeReference, place: String, _ dynamic: DynamicValue? = nil
+        _ value: SQLFragment, _ type: TypeReference, place: String, dynamic: DynamicValue? = nil
     ) throws -> Operand {
         let codec = Operand.canonicalCodec(type)
         let label = place.databaseValue

@@ -9,7 +9,7 @@ import ODataService
 extension ExpressionCompiler {
     /// A comparison. As a condition it may be NULL where it should be false.
     func compare(
-        _ op: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, isCondition: Bool
+        _ op: BinaryOperator, left: BoundExpression, right: BoundExpression, isCondition: Bool
     ) throws -> SQLFragment {
         let (left, right) = (Self.peeled(left), Self.peeled(right))
         if Self.isStructured(left.type) || Self.isStructured(right.type), !left.isNullConstant, !right.isNullConstant {
@@ -17,12 +17,12 @@ extension ExpressionCompiler {
             return op == .notEqual ? "NOT \(equal)" : equal
         }
         if case .constant(let value, _) = right {
-            return try compare(op, left, with: value, right, isCondition: isCondition)
+            return try compare(op, left, with: value, other: right, isCondition: isCondition)
         }
         if case .constant(let value, _) = left {
-            return try compare(Self.mirrored(op), right, with: value, left, isCondition: isCondition)
+            return try compare(Self.mirrored(op), right, with: value, other: left, isCondition: isCondition)
         }
-        return try compare(op, value(left), value(right), isCondition: isCondition)
+        return try compare(op, left: value(left), right: value(right), isCondition: isCondition)
     }
 
     /// The operand of a cast that loses nothing: comparing without it lets an index on the column serve.
@@ -56,7 +56,7 @@ extension ExpressionCompiler {
     // MARK: With a constant
 
     private func compare(
-        _ op: BinaryOperator, _ expression: BoundExpression, with constant: ODataValue, _ other: BoundExpression,
+        _ op: BinaryOperator, _ expression: BoundExpression, with constant: ODataValue, other: BoundExpression,
         isCondition: Bool
     ) throws -> SQLFragment {
         if constant.isNull { return try compareWithNull(op, expression) }
@@ -68,32 +68,36 @@ extension ExpressionCompiler {
         default: break
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(constant) {
-            return compareInstant(op, operand, instant, isCondition)
+            return compareInstant(op, operand, instant: instant, isCondition: isCondition)
         }
         // SQLite's lower() knows ASCII only, which is all a GUID has.
         if operand.codec == .guidText, case .guid(let guid) = constant {
             operand.sql = "lower(\(operand.sql))"
-            return finish(op, operand, "\(bind: guid.description.databaseValue)", isCondition)
+            return finish(op, operand, stored: "\(bind: guid.description.databaseValue)", isCondition: isCondition)
         }
         if operand.codec == .timeText { operand = try normalized(operand) }
         switch ComparisonForm.of(constant, in: operand.codec) {
         case .exact(let stored):
-            return finish(op, operand, bound(stored, constant, other.type, operand.codec), isCondition)
+            return finish(
+                op, operand, stored: bound(stored, constant, type: other.type, codec: operand.codec),
+                isCondition: isCondition)
         case .above(let lesser):
             switch op {
             case .equal: return "0"
             case .notEqual: return "1"
-            case .less, .lessOrEqual: return finish(.lessOrEqual, operand, "\(bind: lesser)", isCondition)
-            default: return finish(.greater, operand, "\(bind: lesser)", isCondition)
+            case .less, .lessOrEqual:
+                return finish(.lessOrEqual, operand, stored: "\(bind: lesser)", isCondition: isCondition)
+            default: return finish(.greater, operand, stored: "\(bind: lesser)", isCondition: isCondition)
             }
-        case .belowAll: return always(op == .greater || op == .greaterOrEqual, op, operand)
-        case .aboveAll: return always(op == .less || op == .lessOrEqual, op, operand)
-        case .none: return try compare(op, operand, .constant(constant, other.type), isCondition: isCondition)
+        case .belowAll: return always(op == .greater || op == .greaterOrEqual, op, operand: operand)
+        case .aboveAll: return always(op == .less || op == .lessOrEqual, op, operand: operand)
+        case .none:
+            return try compare(op, left: operand, right: .constant(constant, other.type), isCondition: isCondition)
         }
     }
 
     /// The comparison with a constant beyond all values: true for all but null, or for none.
-    private func always(_ isTrue: Bool, _ op: BinaryOperator, _ operand: Operand) -> SQLFragment {
+    private func always(_ isTrue: Bool, _ op: BinaryOperator, operand: Operand) -> SQLFragment {
         if op == .notEqual { return "1" }
         return isTrue ? "\(operand.sortable) IS NOT NULL" : "0"
     }
@@ -123,18 +127,18 @@ extension ExpressionCompiler {
     /// Instants are compared without their offsets, by the first sixteen bytes, as `$orderby` sorts them: one index on
     /// these serves both.
     private func compareInstant(
-        _ op: BinaryOperator, _ operand: Operand, _ instant: ODataDateTime, _ isCondition: Bool
+        _ op: BinaryOperator, _ operand: Operand, instant: ODataDateTime, isCondition: Bool
     ) -> SQLFragment {
         let key = InstantKey.encode(seconds: instant.seconds, picoseconds: instant.picoseconds)
         var instants = operand
         instants.sql = operand.order
         instants.codec = .dateTime
-        return finish(op, instants, "\(bind: ColumnCodec.blob(key))", isCondition)
+        return finish(op, instants, stored: "\(bind: ColumnCodec.blob(key))", isCondition: isCondition)
     }
 
     /// A comparison with a value that is not null and is written as the operand is.
     private func finish(
-        _ op: BinaryOperator, _ operand: Operand, _ stored: SQLFragment, _ isCondition: Bool
+        _ op: BinaryOperator, _ operand: Operand, stored: SQLFragment, isCondition: Bool
     ) -> SQLFragment {
         let left = operand.sortable
         let sql: SQLFragment
@@ -162,17 +166,21 @@ extension ExpressionCompiler {
     // MARK: Of two operands
 
     func compare(
-        _ op: BinaryOperator, _ left: Operand, _ right: Operand, isCondition: Bool
+        _ op: BinaryOperator, left: Operand, right: Operand, isCondition: Bool
     ) throws -> SQLFragment {
         var (left, right) = (left, right)
         switch (left.dynamic, right.dynamic) {
-        case (let one?, let other?): return compare(op, one, other)
+        case (let one?, let other?): return compare(op, left: one, right: other)
         case (let dynamic?, nil) where Operand.canonicalCodec(right.type) != .json:
             left = try typed(dynamic, as: right.type, place: left.place)
-            return mixed(op, dynamic, left, try compare(op, left, right, isCondition: isCondition))
+            return mixed(
+                op, dynamic, typed: left,
+                comparison: try compare(op, left: left, right: right, isCondition: isCondition))
         case (nil, let dynamic?) where Operand.canonicalCodec(left.type) != .json:
             right = try typed(dynamic, as: left.type, place: right.place)
-            return mixed(op, dynamic, right, try compare(op, left, right, isCondition: isCondition))
+            return mixed(
+                op, dynamic, typed: right,
+                comparison: try compare(op, left: left, right: right, isCondition: isCondition))
         default: break
         }
         (left, right) = try aligned(left, right)

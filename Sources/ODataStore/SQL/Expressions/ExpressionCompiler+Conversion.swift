@@ -10,25 +10,26 @@ extension ExpressionCompiler {
         let (x, label) = (operand.sql, operand.place.databaseValue)
         switch operand.codec {
         case .scaledDecimal(let scale):
-            return form(operand, "outpost_decimal_of_scaled(\(x), \(bind: scale.databaseValue))", .decimalBytes)
-        case .numericDecimal: return form(operand, "outpost_decimal_of_number(\(x), \(bind: label))", .decimalBytes)
-        case .dateText: return form(operand, "outpost_date_of_text(\(x), \(bind: label))", .date)
-        case .timeText: return form(operand, "outpost_time_of_text(\(x), \(bind: label))", .timeOfDay)
-        case .guidText: return form(operand, "outpost_guid_of_text(\(x), \(bind: label))", .guid)
+            return form(operand, "outpost_decimal_of_scaled(\(x), \(bind: scale.databaseValue))", codec: .decimalBytes)
+        case .numericDecimal:
+            return form(operand, "outpost_decimal_of_number(\(x), \(bind: label))", codec: .decimalBytes)
+        case .dateText: return form(operand, "outpost_date_of_text(\(x), \(bind: label))", codec: .date)
+        case .timeText: return form(operand, "outpost_time_of_text(\(x), \(bind: label))", codec: .timeOfDay)
+        case .guidText: return form(operand, "outpost_guid_of_text(\(x), \(bind: label))", codec: .guid)
         case .dateTimeText:
             return operand.type.primitive == .dateTime
-                ? form(operand, "outpost_local_of_text(\(x), \(bind: label))", .dateTime)
-                : form(operand, "outpost_instant_of_text(\(x), \(bind: label))", .dateTimeOffset)
+                ? form(operand, "outpost_local_of_text(\(x), \(bind: label))", codec: .dateTime)
+                : form(operand, "outpost_instant_of_text(\(x), \(bind: label))", codec: .dateTimeOffset)
         case .unixTime(let units):
             let unit = units.databaseValue
             return operand.type.primitive == .dateTime
-                ? form(operand, "outpost_local_of_unix(\(x), \(bind: unit), \(bind: label))", .dateTime)
-                : form(operand, "outpost_instant_of_unix(\(x), \(bind: unit), \(bind: label))", .dateTimeOffset)
+                ? form(operand, "outpost_local_of_unix(\(x), \(bind: unit), \(bind: label))", codec: .dateTime)
+                : form(operand, "outpost_instant_of_unix(\(x), \(bind: unit), \(bind: label))", codec: .dateTimeOffset)
         default: return operand
         }
     }
 
-    private func form(_ operand: Operand, _ sql: SQLFragment, _ codec: ColumnCodec) -> Operand {
+    private func form(_ operand: Operand, _ sql: SQLFragment, codec: ColumnCodec) -> Operand {
         Operand(sql: sql, type: operand.type, codec: codec, isNullable: operand.isNullable, place: operand.place)
     }
 
@@ -39,15 +40,15 @@ extension ExpressionCompiler {
         if from.codec == codec { return from }
         let x = from.sql
         switch (from.codec, codec) {
-        case (.integer, .decimalBytes): return form(from, "outpost_decimal_of_scaled(\(x), 0)", codec)
-        case (.double, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec)
-        case (.single, .decimalBytes): return form(from, "outpost_dec_of_single(\(x))", codec)
-        case (.integer, .double), (.integer, .single): return form(from, "CAST(\(x) AS REAL)", codec)
-        case (.decimalBytes, .double): return form(from, "outpost_dec_double(\(x))", codec)
-        case (.decimalBytes, .single): return form(from, "outpost_real_single(outpost_dec_double(\(x)))", codec)
-        case (.single, .double): return form(from, x, codec)
-        case (.double, .single): return form(from, "outpost_real_single(\(x))", codec)
-        case (.dateTime, .dateTimeOffset): return form(from, "outpost_offset_of_local(\(x))", codec)
+        case (.integer, .decimalBytes): return form(from, "outpost_decimal_of_scaled(\(x), 0)", codec: codec)
+        case (.double, .decimalBytes): return form(from, "outpost_dec_of_double(\(x))", codec: codec)
+        case (.single, .decimalBytes): return form(from, "outpost_dec_of_single(\(x))", codec: codec)
+        case (.integer, .double), (.integer, .single): return form(from, "CAST(\(x) AS REAL)", codec: codec)
+        case (.decimalBytes, .double): return form(from, "outpost_dec_double(\(x))", codec: codec)
+        case (.decimalBytes, .single): return form(from, "outpost_real_single(outpost_dec_double(\(x)))", codec: codec)
+        case (.single, .double): return form(from, x, codec: codec)
+        case (.double, .single): return form(from, "outpost_real_single(\(x))", codec: codec)
+        case (.dateTime, .dateTimeOffset): return form(from, "outpost_offset_of_local(\(x))", codec: codec)
         default: throw Self.unsupported("\(operand.type) here")
         }
     }
@@ -71,32 +72,34 @@ extension ExpressionCompiler {
             (.dateTime, .dateTime), (.dateTimeOffset, .dateTimeOffset), (.duration, .duration), (.binary, .binary),
             (.decimalBytes, .decimalBytes), (.double, .double), (.single, .single), (.integer, .integer):
             result = from
-        case (.decimalBytes, .integer): result = form(from, "outpost_dec_integer(\(x))", .integer)
-        case (.double, .integer), (.single, .integer): result = form(from, "outpost_real_integer(\(x))", .integer)
+        case (.decimalBytes, .integer): result = form(from, "outpost_dec_integer(\(x))", codec: .integer)
+        case (.double, .integer), (.single, .integer):
+            result = form(from, "outpost_real_integer(\(x))", codec: .integer)
         case (_, .double) where from.codec.isNumeric, (_, .single) where from.codec.isNumeric,
             (_, .decimalBytes) where from.codec.isNumeric:
             result = try converted(from, to: codec)
         case (_, .string): result = try text(from)
-        case (.string, .decimalBytes): result = form(from, "outpost_dec_of_text(\(x))", codec)
+        case (.string, .decimalBytes): result = form(from, "outpost_dec_of_text(\(x))", codec: codec)
         case (.string, .integer) where type.primitive?.isInteger == true:
             let number: SQLFragment = "outpost_dec_of_text(\(x))"
             result = form(
                 from, "CASE WHEN outpost_dec_floor(\(number)) = \(number) THEN outpost_dec_integer(\(number)) END",
-                codec)
+                codec: codec)
         case (.string, .integer):
             guard case .enumeration(let name) = type, let enumeration = mapping.model.enumType(name) else {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
-            result = form(from, "outpost_enum_of_text(\(x), \(bind: enumeration.written.databaseValue))", codec)
-        case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec)
-        case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay): result = form(from, "outpost_time(\(x))", codec)
+            result = form(from, "outpost_enum_of_text(\(x), \(bind: enumeration.written.databaseValue))", codec: codec)
+        case (.dateTimeOffset, .date), (.dateTime, .date): result = form(from, "outpost_date(\(x))", codec: codec)
+        case (.dateTimeOffset, .timeOfDay), (.dateTime, .timeOfDay):
+            result = form(from, "outpost_time(\(x))", codec: codec)
         case (.string, .boolean), (.string, .guid), (.string, .date), (.string, .timeOfDay), (.string, .dateTime),
             (.string, .dateTimeOffset), (.string, .duration), (.string, .binary), (.string, .double),
             (.string, .single):
             guard let primitive = type.primitive else {
                 throw Self.unsupported("cast of \(operand.type) to \(type)")
             }
-            result = form(from, "outpost_text_as(\(x), \(bind: primitive.rawValue.databaseValue))", codec)
+            result = form(from, "outpost_text_as(\(x), \(bind: primitive.rawValue.databaseValue))", codec: codec)
         default: throw Self.unsupported("cast of \(operand.type) to \(type)")
         }
         if let range = type.primitive?.integerRange, range.upperBound < .max, !Self.fits(from.type, range) {
@@ -136,6 +139,6 @@ extension ExpressionCompiler {
         case .duration: sql = "outpost_duration_text(\(x))"
         default: throw Self.unsupported("cast of \(operand.type) to Edm.String")
         }
-        return form(operand, sql, .string)
+        return form(operand, sql, codec: .string)
     }
 }

@@ -11,14 +11,15 @@ extension ExpressionCompiler {
     /// Decimals and dates are texts in JSON, so that a text which reads as one is one.
     func typed(_ dynamic: DynamicValue, as type: TypeReference, place: String) throws -> Operand {
         switch Operand.canonicalCodec(type) {
-        case .string: return made(dynamic.text, type, .string, place)
-        case .boolean: return made(dynamic.flag, type, .boolean, place)
+        case .string: return made(dynamic.text, type, codec: .string, place: place)
+        case .boolean: return made(dynamic.flag, type, codec: .boolean, place: place)
         case .integer where type.primitive == nil:
-            return made("CASE WHEN \(dynamic.kind) = 'integer' THEN \(dynamic.value) END", type, .integer, place)
+            return made(
+                "CASE WHEN \(dynamic.kind) = 'integer' THEN \(dynamic.value) END", type, codec: .integer, place: place)
         // Numbers may have fractions whatever they are compared with.
         case .integer, .decimalBytes: return read(dynamic, as: .decimal, place)
         case .double, .single: return read(dynamic, as: .double, place)
-        case .json: return try member(dynamic.value, type, place: place, dynamic)
+        case .json: return try member(dynamic.value, type, place: place, dynamic: dynamic)
         default:
             guard let primitive = type.primitive else { throw Self.unsupported("\(type) within JSON") }
             return read(dynamic, as: primitive, place)
@@ -29,34 +30,34 @@ extension ExpressionCompiler {
         let name = type.rawValue.databaseValue
         return made(
             "outpost_dynamic_value(\(dynamic.kind), \(dynamic.value), \(bind: name))", .primitive(type),
-            Operand.canonicalCodec(.primitive(type)), place)
+            codec: Operand.canonicalCodec(.primitive(type)), place: place)
     }
 
-    private func made(_ sql: SQLFragment, _ type: TypeReference, _ codec: ColumnCodec, _ place: String) -> Operand {
+    private func made(_ sql: SQLFragment, _ type: TypeReference, codec: ColumnCodec, place: String) -> Operand {
         Operand(sql: sql, type: type, codec: codec, place: place)
     }
 
     /// `cast` of the value; what cannot be converted is null (OData URL Conventions 4.01, 5.1.1.10.1).
     func cast(_ dynamic: DynamicValue, to type: TypeReference, place: String) throws -> Operand {
         let codec = Operand.canonicalCodec(type)
-        if codec == .json { return try member(dynamic.value, type, place: place, dynamic) }
+        if codec == .json { return try member(dynamic.value, type, place: place, dynamic: dynamic) }
         if case .enumeration(let name) = type, let enumeration = mapping.model.enumType(name) {
             let members = enumeration.written.databaseValue
             let sql: SQLFragment = """
                 CASE \(dynamic.kind) WHEN 'integer' THEN \(dynamic.value) WHEN 'text' THEN \
                 outpost_enum_of_text(\(dynamic.value), \(bind: members)) END
                 """
-            return made(sql, type, codec, place)
+            return made(sql, type, codec: codec, place: place)
         }
         guard let primitive = type.primitive else { throw Self.unsupported("cast to \(type)") }
         let name = primitive.rawValue.databaseValue
         return made(
-            "outpost_dynamic_cast(\(dynamic.kind), \(dynamic.value), \(bind: name))", type, codec, place)
+            "outpost_dynamic_cast(\(dynamic.kind), \(dynamic.value), \(bind: name))", type, codec: codec, place: place)
     }
 
     /// The comparison of such a value with one of a declared type. What is of another type is null to the comparison, but
     /// not equal to null.
-    func mixed(_ op: BinaryOperator, _ dynamic: DynamicValue, _ typed: Operand, _ comparison: SQLFragment)
+    func mixed(_ op: BinaryOperator, _ dynamic: DynamicValue, typed: Operand, comparison: SQLFragment)
         -> SQLFragment
     {
         let isOther: SQLFragment = "(\(dynamic.value) IS NOT NULL AND (\(typed.sql)) IS NULL)"
@@ -64,7 +65,7 @@ extension ExpressionCompiler {
     }
 
     /// The comparison of two such values: by their order where both are numbers, texts, or true or false.
-    func compare(_ op: BinaryOperator, _ left: DynamicValue, _ right: DynamicValue) -> SQLFragment {
+    func compare(_ op: BinaryOperator, left: DynamicValue, right: DynamicValue) -> SQLFragment {
         let (a, b) = (left.value, right.value)
         let equal: SQLFragment = "(coalesce(\(left.order), 0) = coalesce(\(right.order), 0) AND \(a) IS \(b))"
         let symbol: SQLFragment

@@ -51,7 +51,7 @@ extension ExpressionCompiler {
         }
         let (a, b) = (try keys(left), try keys(right))
         guard a.count == b.count else { throw Self.unsupported("a comparison of entities with different keys") }
-        return "(\(.conjunction(try zip(a, b).map { try compare(.equal, $0, $1, isCondition: false) })))"
+        return "(\(.conjunction(try zip(a, b).map { try compare(.equal, left: $0, right: $1, isCondition: false) })))"
     }
 
     // MARK: Complex values
@@ -99,7 +99,7 @@ extension ExpressionCompiler {
         var conditions: [SQLFragment] = ["\(isA) = \(isB)"]
         let parts = try properties.map { property -> SQLFragment in
             switch (try part(property, of: left), try part(property, of: right)) {
-            case (.value(let a), .value(let b)): return try compare(.equal, a, b, isCondition: false)
+            case (.value(let a), .value(let b)): return try compare(.equal, left: a, right: b, isCondition: false)
             case (.structure(let a), .structure(let b)): return try areEqual(a, b)
             case (.structure(let some), .value(let other)), (.value(let other), .structure(let some)):
                 guard other.constant?.isNull == true else { throw Self.unsupported("a comparison of \(property.type)") }

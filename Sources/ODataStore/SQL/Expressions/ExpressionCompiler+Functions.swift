@@ -5,8 +5,10 @@ import ODataService
 
 /// The canonical functions (OData URL Conventions 4.01, 5.1.1.4 to 5.1.1.11).
 extension ExpressionCompiler {
-    func call(_ function: CanonicalFunction, _ arguments: [BoundExpression], _ type: TypeReference) throws -> Operand {
-        if arguments.contains(where: \.type.isCollection) { return try collectionFunction(function, arguments, type) }
+    func call(_ function: CanonicalFunction, _ arguments: [BoundExpression], type: TypeReference) throws -> Operand {
+        if arguments.contains(where: \.type.isCollection) {
+            return try collectionFunction(function, arguments, type: type)
+        }
         switch function {
         case .now:
             usesNow = true
@@ -16,17 +18,17 @@ extension ExpressionCompiler {
         case .case: return try conditional(arguments, type)
         case .startswith, .contains, .endswith, .substringof, .concat, .indexof, .length, .substring, .tolower,
             .toupper, .trim, .matchesPattern, .replace:
-            return try text(function, arguments.map { try textual($0) }, type)
+            return try text(function, arguments.map { try textual($0) }, type: type)
         case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes,
             .totalseconds:
             guard let first = arguments.first else { throw Self.unsupported(function.rawValue) }
-            return try part(function, normalized(value(first)), type)
+            return try part(function, normalized(value(first)), type: type)
         case .round, .floor, .ceiling:
             guard let first = arguments.first else { throw Self.unsupported(function.rawValue) }
-            return try rounding(function, normalized(value(first)), type)
-        case .years: return try call(.year, arguments, type)
-        case .minutes: return try call(.minute, arguments, type)
-        case .geoDistance, .geoIntersects, .geoLength: return try geo(function, arguments, type)
+            return try rounding(function, normalized(value(first)), type: type)
+        case .years: return try call(.year, arguments, type: type)
+        case .minutes: return try call(.minute, arguments, type: type)
+        case .geoDistance, .geoIntersects, .geoLength: return try geo(function, arguments, type: type)
         case .hassubset, .hassubsequence: throw Self.unsupported(function.rawValue)
         }
     }
@@ -35,7 +37,7 @@ extension ExpressionCompiler {
 
     /// Real geometry: on the sphere for geography, in the plane for geometry.
     private func geo(
-        _ function: CanonicalFunction, _ arguments: [BoundExpression], _ type: TypeReference
+        _ function: CanonicalFunction, _ arguments: [BoundExpression], type: TypeReference
     ) throws -> Operand {
         let shapes = try arguments.map(value)
         guard shapes.allSatisfy({ $0.codec == .json }) else { throw Self.unsupported(function.rawValue) }
@@ -52,7 +54,7 @@ extension ExpressionCompiler {
     // MARK: Collections
 
     private func collectionFunction(
-        _ function: CanonicalFunction, _ arguments: [BoundExpression], _ type: TypeReference
+        _ function: CanonicalFunction, _ arguments: [BoundExpression], type: TypeReference
     ) throws -> Operand {
         var operands = try arguments.map(value)
         guard operands.allSatisfy({ $0.codec == .json || $0.codec == .integer }) else {
@@ -116,7 +118,7 @@ extension ExpressionCompiler {
         return try typed(dynamic, as: .primitive(.string), place: operand.place)
     }
 
-    private func text(_ function: CanonicalFunction, _ arguments: [Operand], _ type: TypeReference) throws -> Operand {
+    private func text(_ function: CanonicalFunction, _ arguments: [Operand], type: TypeReference) throws -> Operand {
         func argument(_ index: Int) throws -> Operand {
             guard arguments.indices.contains(index) else { throw Self.unsupported(function.rawValue) }
             return arguments[index]
@@ -187,7 +189,7 @@ extension ExpressionCompiler {
 
     // MARK: Dates
 
-    private func part(_ function: CanonicalFunction, _ operand: Operand, _ type: TypeReference) throws -> Operand {
+    private func part(_ function: CanonicalFunction, _ operand: Operand, type: TypeReference) throws -> Operand {
         let x = operand.sql
         let isInstant = operand.codec == .dateTimeOffset || operand.codec == .dateTime
         let isValid: Bool
@@ -210,24 +212,30 @@ extension ExpressionCompiler {
         default: (isValid, made) = (operand.codec == .duration, ("outpost_totalseconds(\(x))", .decimalBytes))
         }
         guard isValid else { throw Self.unsupported("\(function.rawValue) of \(operand.type)") }
-        return result(made.0, type, made.1, operand)
+        return result(made.0, type, codec: made.1, operands: operand)
     }
 
     // MARK: Numbers
 
-    private func rounding(_ function: CanonicalFunction, _ operand: Operand, _ type: TypeReference) throws -> Operand {
+    private func rounding(_ function: CanonicalFunction, _ operand: Operand, type: TypeReference) throws -> Operand {
         let x = operand.sql
         switch (operand.codec, function) {
         case (.integer, _):
             var same = operand
             same.type = type
             return try converted(same, to: Operand.canonicalCodec(type))
-        case (.decimalBytes, .round): return result("outpost_dec_round(\(x))", type, .decimalBytes, operand)
-        case (.decimalBytes, .floor): return result("outpost_dec_floor(\(x))", type, .decimalBytes, operand)
-        case (.decimalBytes, _): return result("outpost_dec_ceiling(\(x))", type, .decimalBytes, operand)
-        case (.double, .round), (.single, .round): return result("outpost_real_round(\(x))", type, .double, operand)
-        case (.double, .floor), (.single, .floor): return result("outpost_real_floor(\(x))", type, .double, operand)
-        case (.double, _), (.single, _): return result("outpost_real_ceiling(\(x))", type, .double, operand)
+        case (.decimalBytes, .round):
+            return result("outpost_dec_round(\(x))", type, codec: .decimalBytes, operands: operand)
+        case (.decimalBytes, .floor):
+            return result("outpost_dec_floor(\(x))", type, codec: .decimalBytes, operands: operand)
+        case (.decimalBytes, _):
+            return result("outpost_dec_ceiling(\(x))", type, codec: .decimalBytes, operands: operand)
+        case (.double, .round), (.single, .round):
+            return result("outpost_real_round(\(x))", type, codec: .double, operands: operand)
+        case (.double, .floor), (.single, .floor):
+            return result("outpost_real_floor(\(x))", type, codec: .double, operands: operand)
+        case (.double, _), (.single, _):
+            return result("outpost_real_ceiling(\(x))", type, codec: .double, operands: operand)
         default: throw Self.unsupported("\(function.rawValue) of \(operand.type)")
         }
     }

@@ -41,10 +41,12 @@ extension ExpressionCompiler {
         case (.isRoot, _), (.isLeaf, _):
             let row = try nodes.row(node)
             sql = "EXISTS (SELECT 1 \(row.rows(where: [try nodes.isEnd(row.scope, upwards: test.kind == .isRoot)])))"
-        case (.isSibling, let other?): sql = try areSiblings(node, other, nodes)
+        case (.isSibling, let other?): sql = try areSiblings(node, other, nodes: nodes)
         case (.isDescendant, let other?), (.isAncestor, let other?):
-            sql = try isReached(node, from: other, nodes, test)
-            if test.includesSelf { sql = "(\(try compare(.equal, node, other, isCondition: true)) OR \(sql))" }
+            sql = try isReached(node, from: other, nodes: nodes, test: test)
+            if test.includesSelf {
+                sql = "(\(try compare(.equal, left: node, right: other, isCondition: true)) OR \(sql))"
+            }
         default: sql = "EXISTS (SELECT 1 \(try nodes.row(node).rows()))"
         }
         let unknown = ([node] + (other.map { [$0] } ?? [])).filter(\.isNullable)
@@ -53,14 +55,14 @@ extension ExpressionCompiler {
         return boolean("CASE WHEN \(.conjunction(known)) THEN \(sql) END", isNullable: true)
     }
 
-    private func areSiblings(_ node: Operand, _ other: Operand, _ nodes: HierarchyNodes) throws -> SQLFragment {
+    private func areSiblings(_ node: Operand, _ other: Operand, nodes: HierarchyNodes) throws -> SQLFragment {
         let (first, second, parent) = (try nodes.row(node), try nodes.row(other), try nodes.rows())
         let common = [
             try nodes.isParent(parent.scope, of: first.scope), try nodes.isParent(parent.scope, of: second.scope),
         ]
         let roots = [try nodes.isEnd(first.scope, upwards: true), try nodes.isEnd(second.scope, upwards: true)]
         let isSame = try compare(
-            .equal, nodes.identifier(first.scope), nodes.identifier(second.scope), isCondition: true)
+            .equal, left: nodes.identifier(first.scope), right: nodes.identifier(second.scope), isCondition: true)
         let conditions =
             first.conditions + second.conditions + [
                 "NOT (\(isSame))", "EXISTS (SELECT 1 \(parent.rows(where: common))) OR (\(.conjunction(roots)))",
@@ -74,7 +76,7 @@ extension ExpressionCompiler {
     /// Whether a node lies above or below another one. What lies on the way from one that is the same for all rows is
     /// found once; else the way up is gone for each row, which has few nodes where each has one parent.
     private func isReached(
-        _ node: Operand, from other: Operand, _ nodes: HierarchyNodes, _ test: BoundHierarchyTest
+        _ node: Operand, from other: Operand, nodes: HierarchyNodes, test: BoundHierarchyTest
     ) throws -> SQLFragment {
         let isUp = test.kind == .isAncestor
         let (start, end, upwards): (Operand, Operand, Bool) =
@@ -97,7 +99,7 @@ extension ExpressionCompiler {
         }
         let reached = identifier.moved(to: "\(column: "id", of: name)")
         return """
-            EXISTS (\(found) SELECT 1 FROM \(name: name) WHERE \(try compare(.equal, reached, end, isCondition: true)))
+            EXISTS (\(found) SELECT 1 FROM \(name: name) WHERE \(try compare(.equal, left: reached, right: end, isCondition: true)))
             """
     }
 }

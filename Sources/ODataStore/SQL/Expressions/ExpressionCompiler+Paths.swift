@@ -37,8 +37,9 @@ extension ExpressionCompiler {
     /// Follows a path.
     func resolve(_ path: BoundPath) throws -> PathTarget {
         switch path.steps.first {
-        case .entitySet(let set, let shape)?: return try resolveRoot(path, set.name, shape, isSingle: false)
-        case .singleton(let singleton, let shape)?: return try resolveRoot(path, singleton.name, shape, isSingle: true)
+        case .entitySet(let set, let shape)?: return try resolveRoot(path, set.name, shape: shape, isSingle: false)
+        case .singleton(let singleton, let shape)?:
+            return try resolveRoot(path, singleton.name, shape: shape, isSingle: true)
         default: break
         }
         let variable = path.variable.identifier
@@ -48,7 +49,7 @@ extension ExpressionCompiler {
             throw Self.unsupported("the variable \(path.variable.name) here")
         }
         switch scope.source {
-        case .json(let value, let type): return try resolveMember(path, value, type, scope)
+        case .json(let value, let type): return try resolveMember(path, value, type: type, scope: scope)
         case .derived:
             if case .navigation(let navigation, _, _)? = path.steps.first,
                 let joined = scope.attachment(navigation.name), let table = joined.table
@@ -70,7 +71,7 @@ extension ExpressionCompiler {
 
     /// A path from `$root`. What stands behind a single entity is a subquery.
     private func resolveRoot(
-        _ path: BoundPath, _ set: String, _ shape: Shape, isSingle: Bool
+        _ path: BoundPath, _ set: String, shape: Shape, isSingle: Bool
     ) throws -> PathTarget {
         guard let table = mapping.tables[set] else { throw Self.unsupported("the entity set \(set)") }
         let alias = newAlias()
@@ -132,15 +133,16 @@ extension ExpressionCompiler {
                     target = .scalar(operand)
                     continue
                 }
-                guard let table = scope.table, let storage = table.storage(of: property, ordinal, shape, mapping.model)
+                guard let table = scope.table,
+                    let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model)
                 else { throw Self.unsupported(property.name) }
-                target = try follow(property, storage, scope, condition)
+                target = try follow(property, storage, scope: scope, condition: condition)
             case (.property(let property, let ordinal, _), .complex(_, let storages, _, let scope)):
                 guard ordinal < storages.count else { throw Self.unsupported(property.name) }
-                target = try follow(property, storages[ordinal], scope, nil, isWithinComplex: true)
+                target = try follow(property, storages[ordinal], scope: scope, condition: nil, isWithinComplex: true)
             case (.property, .scalar(let operand)) where operand.codec == .json,
                 (.dynamic, .scalar(let operand)) where operand.codec == .json:
-                target = .scalar(try within(operand, step, path))
+                target = .scalar(try within(operand, step, path: path))
             case (.navigation(let navigation, _, _), .entity(let scope, _, _)):
                 if let joined = scope.attachment(navigation.name), let table = joined.table {
                     target = .entity(joined, table.shape, condition: nil)
@@ -149,25 +151,26 @@ extension ExpressionCompiler {
                 guard let table = scope.table else { throw Self.unsupported(navigation.name) }
                 target =
                     navigation.isCollection
-                    ? .collection(try related(navigation, [], scope, table))
+                    ? .collection(try related(navigation, [], outer: scope, table: table))
                     : .entity(
-                        try join(navigation, [], from: scope, table), try shape(of: navigation), condition: nil)
+                        try join(navigation, [], from: scope, table: table), try shape(of: navigation), condition: nil)
             case (.navigation(let navigation, _, _), .complex(_, _, _, let scope)):
                 // The layout names what lies within complex properties by the whole path.
                 guard let table = scope.table else { throw Self.unsupported(navigation.name) }
                 let before = Self.complexSteps(before: navigation, in: steps)
                 target =
                     navigation.isCollection
-                    ? .collection(try related(navigation, before, scope, table))
+                    ? .collection(try related(navigation, before, outer: scope, table: table))
                     : .entity(
-                        try join(navigation, before, from: scope, table), try shape(of: navigation), condition: nil)
+                        try join(navigation, before, from: scope, table: table), try shape(of: navigation),
+                        condition: nil)
             case (.cast(let shape), .complex(let current, _, _, _)) where mapping.model.isType(current.name, shape.name):
                 continue
             case (.cast(let shape), .entity(let scope, let current, _)):
                 guard let table = scope.table else { throw Self.unsupported("a cast to \(shape.name)") }
                 let isDerived = !mapping.model.isType(current.name, shape.name)
                 target = .entity(
-                    scope, shape, condition: isDerived ? try typeCondition(scope, table, shape.name) : nil)
+                    scope, shape, condition: isDerived ? try typeCondition(scope, table, name: shape.name) : nil)
             case (.dynamic(let name), .entity(let scope, _, let condition)):
                 guard let table = scope.table, let column = table.dynamicProperties else {
                     throw Self.unsupported("the dynamic property \(name)")
@@ -175,7 +178,7 @@ extension ExpressionCompiler {
                 let document = scope.sql(column)
                 let found = DynamicValue.member(
                     of: condition.map { "CASE WHEN \($0) THEN \(document) END" } ?? document, path: [name])
-                target = .scalar(try member(found.value, .untyped("Edm.Untyped"), place: name, found))
+                target = .scalar(try member(found.value, .untyped("Edm.Untyped"), place: name, dynamic: found))
             default:
                 throw Self.unsupported("the path \(Self.name(of: path.steps))")
             }
@@ -219,7 +222,7 @@ extension ExpressionCompiler {
     }
 
     /// A member of a JSON object that a path leads into.
-    private func within(_ operand: Operand, _ step: BoundStep, _ path: BoundPath) throws -> Operand {
+    private func within(_ operand: Operand, _ step: BoundStep, path: BoundPath) throws -> Operand {
         let name: String
         let type: TypeReference
         switch step {
@@ -228,17 +231,17 @@ extension ExpressionCompiler {
         default: throw Self.unsupported("the path \(Self.name(of: path.steps))")
         }
         let found = operand.dynamic?.member(name) ?? .member(of: operand.sql, path: [name])
-        return try member(found.value, type, place: name, found)
+        return try member(found.value, type, place: name, dynamic: found)
     }
 
     // MARK: Collections of entities
 
     /// The entities that a collection-valued navigation property leads to.
     func related(
-        _ property: NavigationProperty, _ path: [BoundStep], _ outer: SQLScope, _ table: TableStorage
+        _ property: NavigationProperty, _ path: [BoundStep], outer: SQLScope, table: TableStorage
     ) throws -> SQLCollection {
         let (storage, target) = try navigation(property, path, of: table)
-        try requireLoaded(property, path, from: outer, table)
+        try requireLoaded(property, path, from: outer, table: table)
         let alias = newAlias()
         let scope = SQLScope(
             alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)")
@@ -271,24 +274,24 @@ extension ExpressionCompiler {
         case .cast(let shape):
             result.shape = shape
             if !mapping.model.isType((collection.shape ?? table.shape).name, shape.name) {
-                result.conditions.append(try typeCondition(collection.scope, table, shape.name))
+                result.conditions.append(try typeCondition(collection.scope, table, name: shape.name))
             }
         case .filter(let condition, let variable):
             scopes[variable.identifier] = collection.scope
             result.conditions.append(try self.condition(condition))
         case .key(let key):
-            result.conditions += try keyConditions(key, table, collection.scope)
+            result.conditions += try keyConditions(key, table, scope: collection.scope)
             result.isSingle = true
         case .navigation(let navigation, _, _):
-            let next = try related(navigation, [], collection.scope, table)
+            let next = try related(navigation, [], outer: collection.scope, table: table)
             result.tables += next.tables
             result.conditions += next.conditions
             result.passed.append(collection.scope)
             result.scope = next.scope
             result.shape = next.shape
         case .property(let property, let ordinal, let shape):
-            guard let storage = table.storage(of: property, ordinal, shape, mapping.model),
-                case .scalar(let operand) = try follow(property, storage, collection.scope, nil),
+            guard let storage = table.storage(of: property, ordinal, shape: shape, model: mapping.model),
+                case .scalar(let operand) = try follow(property, storage, scope: collection.scope, condition: nil),
                 operand.codec == .json, operand.type.isCollection
             else { throw Self.unsupported("the path \(Self.name(of: path.steps))") }
             let alias = newAlias()
@@ -353,7 +356,7 @@ extension ExpressionCompiler {
     /// - Parameter isWithinComplex: whether it is one of a complex value, which may be null as a whole: its columns hold
     ///   NULL then, whatever the properties themselves may be.
     private func follow(
-        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope, _ condition: SQLFragment?,
+        _ property: Property, _ storage: PropertyStorage, scope: SQLScope, condition: SQLFragment?,
         isWithinComplex: Bool = false
     ) throws -> PathTarget {
         switch storage {
@@ -397,11 +400,11 @@ extension ExpressionCompiler {
 
     /// Joins the single entity that a navigation property leads to.
     func join(
-        _ property: NavigationProperty, _ path: [BoundStep], from scope: SQLScope, _ table: TableStorage
+        _ property: NavigationProperty, _ path: [BoundStep], from scope: SQLScope, table: TableStorage
     ) throws -> SQLScope {
         try scope.join(Self.name(of: path + [.dynamic(property.name)])) {
             let (storage, target) = try navigation(property, path, of: table)
-            try requireLoaded(property, path, from: scope, table)
+            try requireLoaded(property, path, from: scope, table: table)
             let alias = newAlias()
             let joined = SQLScope(
                 alias: alias, source: .table(target), from: "\(name: target.table) AS \(name: alias)",
@@ -450,7 +453,7 @@ extension ExpressionCompiler {
         pairs.map { pair in
             .areEqual(
                 "\(column: pair.target, of: target)", .related(source.sql(pair.source), pair.comparison),
-                pair.comparison)
+                comparison: pair.comparison)
         }
     }
 

@@ -50,7 +50,7 @@ final class ExpressionCompiler {
     }
 
     /// A constant in the form that a codec stores, as a parameter of the statement.
-    func bound(_ stored: DatabaseValue, _ constant: ODataValue, _ type: TypeReference, _ codec: ColumnCodec)
+    func bound(_ stored: DatabaseValue, _ constant: ODataValue, type: TypeReference, codec: ColumnCodec)
         -> SQLFragment
     {
         if literals.isEmpty { return SQLFragment(bind: stored) }
@@ -81,7 +81,7 @@ final class ExpressionCompiler {
     }
 
     /// Defines a common table that refers to itself.
-    func addRecursive(_ name: String, _ columns: SQLFragment, _ select: SQLFragment) {
+    func addRecursive(_ name: String, _ columns: SQLFragment, select: SQLFragment) {
         common.append("\(name: name)(\(columns)) AS (\(select))")
     }
 
@@ -103,7 +103,7 @@ final class ExpressionCompiler {
             try write(expression, into: &text)
             return SQLFragment(stringInterpolation: text)
         case .binary(let op, let left, let right, _) where Self.isComparison(op):
-            return try compare(op, left, right, isCondition: true)
+            return try compare(op, left: left, right: right, isCondition: true)
         case .membership(let operand, let members): return try membership(operand, members, isCondition: true)
         case .constant(.boolean(let flag), _): return flag ? "1" : "0"
         default: return try value(expression).sql
@@ -156,7 +156,7 @@ final class ExpressionCompiler {
         case .constant(let value, let type):
             var operand = try Operand.constant(value, type)
             if !literals.isEmpty, case .exact(let stored) = ComparisonForm.of(value, in: operand.codec) {
-                operand.sql = bound(stored, value, type, operand.codec)
+                operand.sql = bound(stored, value, type: type, codec: operand.codec)
             }
             return operand
         case .path(let path): return try scalar(path)
@@ -165,7 +165,7 @@ final class ExpressionCompiler {
             return boolean("NOT \(inner.sql)", isNullable: inner.isNullable)
         case .unary(.negate, let operand, let type): return try negate(value(operand), type)
         case .binary(let op, let left, let right, let type):
-            if Self.isComparison(op) { return boolean(try compare(op, left, right, isCondition: false)) }
+            if Self.isComparison(op) { return boolean(try compare(op, left: left, right: right, isCondition: false)) }
             switch op {
             case .and, .or:
                 let (a, b) = (try value(left), try value(right))
@@ -173,18 +173,18 @@ final class ExpressionCompiler {
                 return boolean(
                     op == .and ? "(\(a.sql) AND \(b.sql))" : "(\(a.sql) OR \(b.sql))", isNullable: nullable)
             case .has: return try hasFlags(value(left), value(right))
-            default: return try arithmetic(op, value(left), value(right), type)
+            default: return try arithmetic(op, left: value(left), right: value(right), type: type)
             }
         case .membership(let operand, let members):
             return boolean(try membership(operand, members, isCondition: false))
-        case .function(let function, let arguments, let type): return try call(function, arguments, type)
+        case .function(let function, let arguments, let type): return try call(function, arguments, type: type)
         case .cast(let operand, let type): return try cast(value(operand), to: type)
         case .isOf(let path, let name): return boolean(try isOf(path, name))
         case .any(let path, let variable, let predicate):
-            return boolean(try exists(path, variable, predicate.map { ($0, false) }))
+            return boolean(try exists(path, variable, predicate: predicate.map { ($0, false) }))
         case .all(let path, let variable, let predicate):
-            return boolean("NOT \(try exists(path, variable, (predicate, true)))")
-        case .count(let path, let variable, let filter): return try count(path, variable, filter)
+            return boolean("NOT \(try exists(path, variable, predicate: (predicate, true)))")
+        case .count(let path, let variable, let filter): return try count(path, variable, filter: filter)
         case .isOfValue(let operand, let type): return boolean(try isOf(operand, type))
         case .isDefined(let path): return boolean(try isDefined(path))
         case .search(let expression, let variable):
@@ -215,7 +215,7 @@ final class ExpressionCompiler {
         _ operand: BoundExpression, _ members: [BoundExpression], isCondition: Bool
     ) throws -> SQLFragment {
         if Self.isStructured(operand.type) {
-            let equal = try members.map { try compare(.equal, operand, $0, isCondition: isCondition) }
+            let equal = try members.map { try compare(.equal, left: operand, right: $0, isCondition: isCondition) }
             return equal.isEmpty ? "0" : .disjunction(equal[...])
         }
         let tested = try value(Self.peeled(operand))
@@ -227,7 +227,7 @@ final class ExpressionCompiler {
             guard !isDynamic, tested.anyTextColumn == nil, case .constant(let constant, _) = member, !constant.isNull,
                 let value = Self.listed(constant, in: tested.codec)
             else {
-                others.append(try compare(.equal, operand, member, isCondition: isCondition))
+                others.append(try compare(.equal, left: operand, right: member, isCondition: isCondition))
                 continue
             }
             stored.append("\(bind: value)")
@@ -349,7 +349,7 @@ final class ExpressionCompiler {
         case .entity(let scope, let shape, _):
             guard let table = scope.table else { throw Self.unsupported("isof") }
             if mapping.model.isType(shape.name, name) { return try exists(scope, table) }
-            return try typeCondition(scope, table, name)
+            return try typeCondition(scope, table, name: name)
         case .complex(let shape, _, let presence, _) where mapping.model.isType(shape.name, name):
             return "coalesce(\(presence), 0) = 1"
         default: throw Self.unsupported("isof of \(path.type)")
@@ -365,7 +365,7 @@ final class ExpressionCompiler {
     }
 
     /// Whether a row's type is `name` or derives from it.
-    func typeCondition(_ scope: SQLScope, _ table: TableStorage, _ name: QualifiedName) throws -> SQLFragment {
+    func typeCondition(_ scope: SQLScope, _ table: TableStorage, name: QualifiedName) throws -> SQLFragment {
         guard let discriminator = table.discriminator else { return "0" }
         var names: [QualifiedName] = [name]
         var index = 0

@@ -159,7 +159,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             appendQuoted(column)
         }
 
-        private mutating func appendQuoted(_ name: String) { sql += SQLFragment.quoted(name) }
+        private mutating func appendQuoted(_ name: String) { sql += name.sqlIdentifier }
 
         mutating func appendInterpolation(list: [SQLFragment], by separator: String = ", ") {
             for (index, fragment) in list.enumerated() {
@@ -168,9 +168,6 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             }
         }
     }
-
-    /// A name in double quotes, with those inside it doubled.
-    static func quoted(_ name: String) -> String { SQLFragment(column: name, behind: "\"").sql }
 
     static func += (left: inout SQLFragment, right: SQLFragment) {
         left.sql += right.sql

@@ -60,7 +60,7 @@ final class SQLScope {
         self.from = from
         if case .table(let table) = source { self.table = table } else { table = nil }
         if case .json(let members, let type) = source { array = (members, type) } else { array = nil }
-        qualifier = SQLFragment.quoted(alias) + ".\""
+        qualifier = alias.sqlIdentifier + ".\""
     }
 
     /// What the rows are.

@@ -90,7 +90,7 @@ class Accumulator {
 
     private static func step(
         _ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-        _ body: (Accumulator, Arguments) throws -> Void
+        body: (Accumulator, Arguments) throws -> Void
     ) {
         guard let values, sqlite3_value_type(values[0]) != SQLITE_NULL else { return }
         guard let accumulator = current(context, makesNew: true) else { return sqlite3_result_error_nomem(context) }

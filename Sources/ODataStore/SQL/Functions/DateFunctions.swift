@@ -44,8 +44,8 @@ enum DateFunctions {
             return Data(InstantKey.encode(seconds: seconds, picoseconds: 0))
         },
         StoreFunctions.function("duration_neg", 1) { try difference(zero, $0[0]) },
-        StoreFunctions.function("duration_mul", 2) { try scale($0[0], $0[1], DecimalArithmetic.multiply) },
-        StoreFunctions.function("duration_div", 2) { try scale($0[0], $0[1], DecimalArithmetic.divide) },
+        StoreFunctions.function("duration_mul", 2) { try scale($0[0], $0[1], operation: DecimalArithmetic.multiply) },
+        StoreFunctions.function("duration_div", 2) { try scale($0[0], $0[1], operation: DecimalArithmetic.divide) },
         StoreFunctions.function("utc", 1) {
             guard case .blob(let data) = $0[0].storage, let key = InstantKey.decode(data) else {
                 throw FunctionError.argument("a date and time")
@@ -159,7 +159,7 @@ enum DateFunctions {
     /// A duration times or divided by a decimal; NULL for division by zero.
     private static func scale(
         _ duration: DatabaseValue, _ factor: DatabaseValue,
-        _ operation: (ODataDecimal, ODataDecimal) -> ODataDecimal?
+        operation: (ODataDecimal, ODataDecimal) -> ODataDecimal?
     ) throws -> Data? {
         let factor = try [factor].decimal(0)
         return try DateArithmetic.scale(try total(duration), by: factor, operation).map { try key($0) }

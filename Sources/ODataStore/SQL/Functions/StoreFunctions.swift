@@ -86,10 +86,10 @@ public enum StoreFunctions {
 
     /// From foreign written forms to the canonical ones; the last argument names the column for messages.
     private static let conversions: [DatabaseFunction] = [
-        conversion("date_of_text", .dateText, .date, to: .date),
-        conversion("time_of_text", .timeText, .timeOfDay, to: .timeOfDay),
-        conversion("guid_of_text", .guidText, .guid, to: .guid),
-        conversion("decimal_of_number", .numericDecimal, .decimal, to: .decimalBytes),
+        conversion("date_of_text", .dateText, type: .date, to: .date),
+        conversion("time_of_text", .timeText, type: .timeOfDay, to: .timeOfDay),
+        conversion("guid_of_text", .guidText, type: .guid, to: .guid),
+        conversion("decimal_of_number", .numericDecimal, type: .decimal, to: .decimalBytes),
         function("decimal_of_scaled", 2) {
             let number = try $0.integer(0)
             let value = ODataDecimal(
@@ -160,7 +160,7 @@ public enum StoreFunctions {
     }
 
     private static func conversion(
-        _ name: String, _ foreign: ColumnCodec, _ type: PrimitiveType, to canonical: ColumnCodec
+        _ name: String, _ foreign: ColumnCodec, type: PrimitiveType, to canonical: ColumnCodec
     ) -> DatabaseFunction {
         function(name, 2) { arguments in
             do {
@@ -181,7 +181,7 @@ public enum StoreFunctions {
     /// A function of a fixed number of arguments that is NULL when one of them is.
     static func function(
         _ name: String, _ count: Int,
-        _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+        body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
     ) -> DatabaseFunction {
         DatabaseFunction("outpost_\(name)", argumentCount: count, pure: true) { arguments in
             if arguments.contains(where: \.isNull) { return nil }

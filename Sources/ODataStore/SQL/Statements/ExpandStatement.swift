@@ -48,7 +48,8 @@ struct ExpandStatement {
             for (index, pair) in pairs.enumerated() {
                 conditions.append(
                     .areEqual(
-                        "\(column: pair.target, of: alias)", "\(column: "k\(index)", of: "parents")", pair.comparison))
+                        "\(column: pair.target, of: alias)", "\(column: "k\(index)", of: "parents")",
+                        comparison: pair.comparison))
             }
         case .link(_, let link, let source, let targetColumn):
             pathColumns = 1
@@ -61,7 +62,7 @@ struct ExpandStatement {
             conditions.append("\(column: rowID, of: alias) = \(column: targetColumn, of: inner)")
         }
         if let visible = try compiler.visibility(of: target, alias: alias) { conditions.append(visible) }
-        violation = try Self.violation(expand, storage, of: table, compiler)
+        violation = try Self.violation(expand, storage, of: table, compiler: compiler)
         var keyCount = 0
         let outermost = compiler.newAlias()
         if expand.refersToOutermost {
@@ -111,11 +112,12 @@ struct ExpandStatement {
 
     /// The statement that finds a parent whose relation is not held, behind the table of the parents.
     private static func violation(
-        _ expand: BoundExpand, _ storage: NavigationStorage, of table: TableStorage, _ compiler: ExpressionCompiler
+        _ expand: BoundExpand, _ storage: NavigationStorage, of table: TableStorage, compiler: ExpressionCompiler
     ) throws -> (select: SQLFragment, error: ODataError)? {
         let rows = SQLScope(
             alias: "rows", source: .table(table), from: "\(name: table.table) AS \(name: "rows")")
-        guard let (unknown, error) = try compiler.unknownRelation(expand.navigation, expand.path, of: table, rows)
+        guard
+            let (unknown, error) = try compiler.unknownRelation(expand.navigation, expand.path, of: table, scope: rows)
         else {
             return nil
         }
@@ -133,7 +135,8 @@ struct ExpandStatement {
             // Looked at before the rows with the values, of which there may be many.
             let same = pairs.enumerated().map { index, pair -> SQLFragment in
                 .areEqual(
-                    "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")", pair.comparison)
+                    "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")",
+                    comparison: pair.comparison)
             }
             conditions.append(
                 """

@@ -30,7 +30,7 @@ extension ExpressionCompiler {
     /// - Parameters:
     ///   - scope: rows of the set's table, which stand in a statement of their own.
     ///   - conditions: the conditions on them.
-    func requireLoaded(_ table: TableStorage, _ scope: SQLScope, _ conditions: [SQLFragment]) {
+    func requireLoaded(_ table: TableStorage, _ scope: SQLScope, conditions: [SQLFragment]) {
         guard let missing = options.loadedData?.missing(table.set) else { return }
         require(
             """
@@ -42,7 +42,7 @@ extension ExpressionCompiler {
     func requireLoaded(_ table: TableStorage) throws {
         guard options.loadedData != nil else { return }
         let (alias, scope) = ownRows(of: table)
-        requireLoaded(table, scope, try visibility(of: table, alias: alias).map { [$0] } ?? [])
+        requireLoaded(table, scope, conditions: try visibility(of: table, alias: alias).map { [$0] } ?? [])
     }
 
     /// Requires that the relations of some rows are held.
@@ -52,10 +52,10 @@ extension ExpressionCompiler {
     ///   - scope: the rows that the relations start at, which stand in a statement of their own.
     ///   - conditions: the conditions on them.
     func requireLoaded(
-        _ navigation: NavigationProperty, _ path: [BoundStep] = [], of table: TableStorage, _ scope: SQLScope,
-        _ conditions: [SQLFragment]
+        _ navigation: NavigationProperty, _ path: [BoundStep] = [], of table: TableStorage, scope: SQLScope,
+        conditions: [SQLFragment]
     ) throws {
-        guard let (unknown, error) = try unknownRelation(navigation, path, of: table, scope) else { return }
+        guard let (unknown, error) = try unknownRelation(navigation, path, of: table, scope: scope) else { return }
         require("SELECT 1 FROM \(scope.fromClause)\(Self.whereClause(conditions + [unknown])) LIMIT 1", error)
     }
 
@@ -64,7 +64,7 @@ extension ExpressionCompiler {
     ///
     /// - Parameter scope: the rows that the relations start at, in the statement.
     func requireLoaded(
-        _ navigation: NavigationProperty, _ path: [BoundStep] = [], from scope: SQLScope, _ table: TableStorage
+        _ navigation: NavigationProperty, _ path: [BoundStep] = [], from scope: SQLScope, table: TableStorage
     ) throws {
         guard options.loadedData?.missing(Self.name(of: path + [.dynamic(navigation.name)]), of: table.set) != nil
         else {
@@ -75,7 +75,7 @@ extension ExpressionCompiler {
         if let addressed, addressed.alias == scope.alias, let rowID = table.rowID {
             conditions.append("\(rows.sql(rowID)) IN (\(addressed.rows))")
         }
-        try requireLoaded(navigation, path, of: table, rows, conditions)
+        try requireLoaded(navigation, path, of: table, scope: rows, conditions: conditions)
     }
 
     /// The condition that the relation of a row is not held, with the refusal; `nil` where those of all rows are.
@@ -83,7 +83,7 @@ extension ExpressionCompiler {
     /// A row that leads to an entity which is here, or to none because its foreign key is null, needs nothing else, whatever the
     /// store holds.
     func unknownRelation(
-        _ navigation: NavigationProperty, _ path: [BoundStep], of table: TableStorage, _ scope: SQLScope
+        _ navigation: NavigationProperty, _ path: [BoundStep], of table: TableStorage, scope: SQLScope
     ) throws -> (SQLFragment, ODataError)? {
         guard
             let missing = options.loadedData?.missing(Self.name(of: path + [.dynamic(navigation.name)]), of: table.set)

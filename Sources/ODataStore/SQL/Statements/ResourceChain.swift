@@ -80,10 +80,11 @@ struct ResourceChain {
             alias: alias, source: .table(link.table), from: "\(name: link.table.table) AS \(name: alias)")
         var conditions: [SQLFragment] = []
         if position > 0, let navigation = link.navigation {
-            conditions.append(try membership(of: scope, link, navigation, position, compiler))
+            conditions.append(
+                try membership(of: scope, link, navigation: navigation, position: position, compiler: compiler))
         }
-        if let key = link.key { conditions += try compiler.keyConditions(key, link.table, scope) }
-        for shape in link.casts { conditions.append(try compiler.typeCondition(scope, link.table, shape.name)) }
+        if let key = link.key { conditions += try compiler.keyConditions(key, link.table, scope: scope) }
+        for shape in link.casts { conditions.append(try compiler.typeCondition(scope, link.table, name: shape.name)) }
         for (filter, variable) in link.filters {
             compiler.scopes[variable.identifier] = scope
             conditions.append(try compiler.condition(filter))
@@ -91,7 +92,7 @@ struct ResourceChain {
         if let visible = try compiler.visibility(of: link.table, alias: alias) { conditions.append(visible) }
         if position == 0 {
             if link.isSingle {
-                compiler.requireLoaded(link.table, scope, conditions)
+                compiler.requireLoaded(link.table, scope, conditions: conditions)
             } else {
                 try compiler.requireLoaded(link.table)
             }
@@ -101,19 +102,20 @@ struct ResourceChain {
 
     /// The condition that ties a link's rows to those of the link before.
     private func membership(
-        of scope: SQLScope, _ link: Link, _ navigation: NavigationProperty, _ position: Int,
-        _ compiler: ExpressionCompiler
+        of scope: SQLScope, _ link: Link, navigation: NavigationProperty, position: Int,
+        compiler: ExpressionCompiler
     ) throws -> SQLFragment {
         let before = links[position - 1].table
         let (storage, _) = try compiler.navigation(navigation, of: before)
         let (outer, conditions) = try source(position - 1, compiler)
-        try compiler.requireLoaded(navigation, of: before, outer, conditions)
+        try compiler.requireLoaded(navigation, of: before, scope: outer, conditions: conditions)
         let rest = ExpressionCompiler.whereClause(conditions)
         switch storage {
         case .join(_, let pairs) where pairs.contains { $0.comparison != .stored }:
             let ties = pairs.map { pair in
                 SQLFragment.areEqual(
-                    scope.sql(pair.target), .related(outer.sql(pair.source), pair.comparison), pair.comparison)
+                    scope.sql(pair.target), .related(outer.sql(pair.source), pair.comparison),
+                    comparison: pair.comparison)
             }
             return
                 "EXISTS (SELECT 1 FROM \(outer.fromClause)\(ExpressionCompiler.whereClause(conditions + ties)))"
@@ -139,7 +141,7 @@ struct ResourceChain {
 
 extension ExpressionCompiler {
     /// The conditions that a row has a key.
-    func keyConditions(_ key: EntityKey, _ table: TableStorage, _ scope: SQLScope) throws -> [SQLFragment] {
+    func keyConditions(_ key: EntityKey, _ table: TableStorage, scope: SQLScope) throws -> [SQLFragment] {
         let columns = table.keyColumns
         guard columns.count == table.shape.key.count else { throw ODataError.notImplemented("the key of \(table.set)") }
         return try zip(table.shape.key, columns).map { part, column in
@@ -149,17 +151,18 @@ extension ExpressionCompiler {
                     status: 400, code: "InvalidKey", message: "The key of \(table.set) lacks \(part.name).",
                     target: part.name)
             }
-            return try equal(column, table, scope, value)
+            return try equal(column, table, scope: scope, value: value)
         }
     }
 
     /// A key column's equality with a value, however the value is written there.
     func equal(
-        _ column: ColumnStorage, _ table: TableStorage, _ scope: SQLScope, _ value: ODataValue
+        _ column: ColumnStorage, _ table: TableStorage, scope: SQLScope, value: ODataValue
     ) throws -> SQLFragment {
         let operand = scope.column(column, isNullable: false)
         if let stored = operand.anyTextColumn, case .string(let text) = value {
-            return .column(stored, isServedAs: bound(text.databaseValue, value, operand.type, operand.codec))
+            return .column(
+                stored, isServedAs: bound(text.databaseValue, value, type: operand.type, codec: operand.codec))
         }
         if operand.codec == .guidText, case .guid(let guid) = value {
             // Each range is looked up in the index on the key, for which SQLite would not use the alternatives of an OR; a
@@ -175,7 +178,7 @@ extension ExpressionCompiler {
         }
         if operand.codec == .timeText {
             // With seconds or without, and with any number of zeros at the end.
-            return try compare(.equal, operand, .constant(value, operand.type), isCondition: true)
+            return try compare(.equal, left: operand, right: .constant(value, operand.type), isCondition: true)
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(value) {
             let first = InstantKey.encode(seconds: instant.seconds, picoseconds: instant.picoseconds)
@@ -186,10 +189,10 @@ extension ExpressionCompiler {
         }
         switch ComparisonForm.of(value, in: operand.codec) {
         case .exact(let stored):
-            return "\(operand.sortable) = \(bound(stored, value, operand.type, operand.codec))"
+            return "\(operand.sortable) = \(bound(stored, value, type: operand.type, codec: operand.codec))"
         case .above, .belowAll, .aboveAll: return "0"
         case .none:
-            return try compare(.equal, operand, .constant(value, operand.type), isCondition: true)
+            return try compare(.equal, left: operand, right: .constant(value, operand.type), isCondition: true)
         }
     }
 }

@@ -27,18 +27,23 @@ struct ResultPlanBuilder {
         case .all:
             let added = Self.merged(nested(names, &select) + attached)
             let isOwn = { (field: ResultPlan.Field) in !names.contains(field.name) }
-            plan.fields = try fields(shape, table.properties(of: shape), bits, &select).filter(isOwn) + added
+            plan.fields =
+                try fields(shape, table.properties(of: shape), bits: bits, select: &select).filter(isOwn) + added
             for name in table.derivedTypes {
                 guard let derived = compiler.mapping.model.shape(name) else { continue }
                 plan.derivedFields[name.description] = (
-                    derived, try fields(derived, table.properties(of: derived), bits, &select).filter(isOwn) + added
+                    derived,
+                    try fields(derived, table.properties(of: derived), bits: bits, select: &select).filter(isOwn)
+                        + added
                 )
             }
             if let dynamic = table.dynamicProperties {
                 plan.dynamic = (select.index(of: scope.sql(dynamic)), nil)
             }
         case .some(let ordinals, let wanted):
-            try addSelected(ordinals, wanted, names, shape, table, query, bits, &plan, &select)
+            try addSelected(
+                ordinals, wanted, names: names, shape: shape, table: table, query: query, bits: bits, plan: &plan,
+                select: &select)
             plan.fields = Self.merged(attached.isEmpty ? plan.fields : plan.fields + attached)
         }
         if let (column, kinds) = builder.variants {
@@ -53,7 +58,7 @@ struct ResultPlanBuilder {
         if let notLoaded = table.notLoaded {
             plan.notLoaded = select.index(of: scope.sql(notLoaded))
         }
-        try identify(&plan, table, query, &select)
+        try identify(&plan, table, query: query, select: &select)
         plan.direct = DirectColumn.columns(of: plan)
         return plan
     }
@@ -69,8 +74,8 @@ struct ResultPlanBuilder {
     /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
     /// by name.
     private func addSelected(
-        _ ordinals: [Int], _ wanted: [String], _ names: [String], _ shape: Shape, _ table: TableStorage,
-        _ query: BoundQuery, _ bits: [String: Int], _ plan: inout ResultPlan, _ select: inout SelectList
+        _ ordinals: [Int], _ wanted: [String], names: [String], shape: Shape, table: TableStorage,
+        query: BoundQuery, bits: [String: Int], plan: inout ResultPlan, select: inout SelectList
     ) throws {
         var remaining = wanted
         plan.fields.reserveCapacity(ordinals.count)
@@ -79,7 +84,7 @@ struct ResultPlanBuilder {
             guard result.properties.indices.contains(ordinal) else { continue }
             let property = result.properties[ordinal]
             guard !names.contains(property.name),
-                let storage = table.storage(of: property, ordinal, result, compiler.mapping.model)
+                let storage = table.storage(of: property, ordinal, shape: result, model: compiler.mapping.model)
             else {
                 // What a transformation has added, or put in the property's place.
                 remaining.append(property.name)
@@ -93,16 +98,17 @@ struct ResultPlanBuilder {
             {
                 // What most are: its ordinal tells all that the names would.
                 let bit = bits.isEmpty || ordinal >= table.propertyBits.count ? nil : table.propertyBits[ordinal]
-                plan.fields.append(field(property, ordinal, column, bit, scope, &select))
+                plan.fields.append(field(property, ordinal, column: column, bit: bit, scope: scope, select: &select))
                 continue
             }
             let own = shape.ordinal(of: property.name) ?? ordinal
             if let nested = query.nestedQueries[ordinal] {
-                plan.fields.append(try members(property, own, storage, nested, &select))
+                plan.fields.append(try members(property, own, storage: storage, query: nested, select: &select))
                 continue
             }
             try add(
-                property, own, storage, bits, &select, projection: query.nestedProjections[ordinal], to: &plan.fields)
+                property, own, storage: storage, bits: bits, select: &select,
+                projection: query.nestedProjections[ordinal], to: &plan.fields)
         }
         plan.fields += nested(
             names.filter { remaining.contains($0) || remaining.contains(String($0.prefix { $0 != "/" })) }, &select)
@@ -112,7 +118,7 @@ struct ResultPlanBuilder {
             let storages = table.properties(of: derived)
             for (ordinal, property) in derived.properties.enumerated().dropFirst(table.shape.properties.count)
             where wanted.contains(property.name) && storages.indices.contains(ordinal) {
-                try add(property, ordinal, storages[ordinal], bits, &select, to: &fields)
+                try add(property, ordinal, storage: storages[ordinal], bits: bits, select: &select, to: &fields)
             }
             plan.derivedFields[name.description] = (derived, fields)
         }
@@ -124,8 +130,8 @@ struct ResultPlanBuilder {
 
     /// The members of a collection that options nested in `$select` choose (OData URL Conventions 4.01, 5.1.4).
     private func members(
-        _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ query: BoundQuery,
-        _ select: inout SelectList
+        _ property: Property, _ ordinal: Int, storage: PropertyStorage, query: BoundQuery,
+        select: inout SelectList
     ) throws -> ResultPlan.Field {
         guard case .column(var column) = storage, column.codec == .json, query.apply.isEmpty, query.compute.isEmpty,
             query.search == nil, query.expand.isEmpty, !query.count, query.projection == .all
@@ -179,23 +185,23 @@ struct ResultPlanBuilder {
                     && !query.expand.contains { $0.navigation.name == attachment.name }
             }
         }
-        return try attachedFields(wanted, query.expand, &select)
+        return try attachedFields(wanted, query.expand, select: &select)
     }
 
     private func attachedFields(
-        _ attachments: [SQLScope.Attachment], _ expand: [BoundExpand], _ select: inout SelectList
+        _ attachments: [SQLScope.Attachment], _ expand: [BoundExpand], select: inout SelectList
     ) throws -> [ResultPlan.Field] {
         try attachments.map { attachment in
             let path = attachment.name.split(separator: "/").map(String.init)
             let field = try attachedField(
                 attachment, named: path.last ?? attachment.name,
-                expand.first { $0.navigation.name == attachment.name }, &select)
+                item: expand.first { $0.navigation.name == attachment.name }, select: &select)
             return path.dropLast().reversed().reduce(field) { .nested(name: $1, [$0]) }
         }
     }
 
     private func attachedField(
-        _ attachment: SQLScope.Attachment, named name: String, _ item: BoundExpand?, _ select: inout SelectList
+        _ attachment: SQLScope.Attachment, named name: String, item: BoundExpand?, select: inout SelectList
     ) throws -> ResultPlan.Field {
         if !attachment.isInline, item == nil, let table = attachment.scope.table {
             let key = zip(table.shape.key, table.keyColumns).map { part, column in
@@ -219,12 +225,12 @@ struct ResultPlanBuilder {
             if case .some(let ordinals, _)? = item?.query.projection { wanted = Set(ordinals) }
             for (ordinal, (property, storage)) in zip(table.shape.properties, table.properties).enumerated()
             where wanted?.contains(ordinal) != false {
-                try add(property, ordinal, storage, [:], &select, in: inner, to: &fields)
+                try add(property, ordinal, storage: storage, bits: [:], select: &select, in: inner, to: &fields)
             }
-            if wanted == nil { fields += try fieldsOfSome(table, inner, &select) }
+            if wanted == nil { fields += try fieldsOfSome(table, inner, select: &select) }
         }
         fields += nested(attachment.names, &select, in: inner)
-        fields += try attachedFields(inner.shownAttachments, [], &select)
+        fields += try attachedFields(inner.shownAttachments, [], select: &select)
         let shape =
             inner.table?.shape
             ?? Shape(
@@ -237,7 +243,7 @@ struct ResultPlanBuilder {
 
     /// What only some rows of a table have: the properties of derived types, and those that no type declares.
     private func fieldsOfSome(
-        _ table: TableStorage, _ scope: SQLScope, _ select: inout SelectList
+        _ table: TableStorage, _ scope: SQLScope, select: inout SelectList
     ) throws -> [ResultPlan.Field] {
         var result: [ResultPlan.Field] = []
         if let discriminator = table.discriminator {
@@ -247,7 +253,8 @@ struct ResultPlanBuilder {
                 let count = table.properties.count
                 for (index, storage) in storages.enumerated() where count + index < shape.properties.count {
                     try add(
-                        shape.properties[count + index], count + index, storage, [:], &select, in: scope, to: &own)
+                        shape.properties[count + index], count + index, storage: storage, bits: [:], select: &select,
+                        in: scope, to: &own)
                 }
                 result.append(.derived(shape, discriminator: select.index(of: scope.sql(discriminator)), own))
             }
@@ -286,12 +293,12 @@ struct ResultPlanBuilder {
 
     /// Key, row id, ETag and what joins expanded rows.
     private func identify(
-        _ plan: inout ResultPlan, _ table: TableStorage, _ query: BoundQuery, _ select: inout SelectList
+        _ plan: inout ResultPlan, _ table: TableStorage, query: BoundQuery, select: inout SelectList
     ) throws {
         let columns = table.keyColumns
         if columns.count == table.shape.key.count {
             for (part, column) in zip(table.shape.key, columns) {
-                plan.key.append((part.name, slot(column, nil, &select)))
+                plan.key.append((part.name, slot(column, nil, select: &select)))
             }
         }
         plan.id =
@@ -307,7 +314,7 @@ struct ResultPlanBuilder {
         case .contentDigest: plan.etag = .column(select.index(of: Self.digest(table, scope)))
         }
         for item in builder.expanded(query) {
-            try keepPlace(of: item, &plan, table, &select)
+            try keepPlace(of: item, &plan, table: table, select: &select)
             let (storage, _) = try compiler.navigation(item.navigation, item.path, of: table)
             var sources: [Int]
             switch storage {
@@ -372,7 +379,7 @@ struct ResultPlanBuilder {
 
     /// What is expanded within a complex value stands in its object, which is there then whatever is selected.
     private func keepPlace(
-        of item: BoundExpand, _ plan: inout ResultPlan, _ table: TableStorage, _ select: inout SelectList
+        of item: BoundExpand, _ plan: inout ResultPlan, table: TableStorage, select: inout SelectList
     ) throws {
         var isFirst = true
         for case .property(let property, let ordinal, let shape) in item.path {
@@ -380,13 +387,14 @@ struct ResultPlanBuilder {
             if property.type.isCollection { throw ODataError.notImplemented("$expand within \(property.name)") }
             // What lies deeper is within the first.
             guard isFirst else { continue }
-            guard let storage = table.storage(of: property, ordinal, shape, compiler.mapping.model),
+            guard let storage = table.storage(of: property, ordinal, shape: shape, model: compiler.mapping.model),
                 case .complex = storage
             else { throw ODataError.notImplemented("$expand within \(property.name)") }
             guard !plan.fields.contains(where: { $0.name == property.name }) else { continue }
             var place: [ResultPlan.Field] = []
             try add(
-                property, ordinal, storage, [:], &select, projection: .some(ordinals: [], names: []), to: &place)
+                property, ordinal, storage: storage, bits: [:], select: &select,
+                projection: .some(ordinals: [], names: []), to: &place)
             plan.fields += place
             plan.derivedFields = plan.derivedFields.mapValues { ($0.shape, $0.fields + place) }
         }
@@ -404,7 +412,7 @@ struct ResultPlanBuilder {
     // MARK: Fields
 
     private func fields(
-        _ shape: Shape, _ storages: [PropertyStorage], _ bits: [String: Int], _ select: inout SelectList,
+        _ shape: Shape, _ storages: [PropertyStorage], bits: [String: Int], select: inout SelectList,
         projection: BoundProjection? = nil, in scope: SQLScope? = nil
     ) throws -> [ResultPlan.Field] {
         var wanted: Set<Int>?
@@ -413,48 +421,49 @@ struct ResultPlanBuilder {
         result.reserveCapacity(wanted?.count ?? storages.count)
         for (ordinal, (property, storage)) in zip(shape.properties, storages).enumerated()
         where wanted?.contains(ordinal) != false {
-            try add(property, ordinal, storage, bits, &select, in: scope, to: &result)
+            try add(property, ordinal, storage: storage, bits: bits, select: &select, in: scope, to: &result)
         }
         return result
     }
 
     /// Adds a property's field; none for what the layout cannot hold.
     private func add(
-        _ property: Property, _ ordinal: Int, _ storage: PropertyStorage, _ bits: [String: Int],
-        _ select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil,
+        _ property: Property, _ ordinal: Int, storage: PropertyStorage, bits: [String: Int],
+        select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil,
         to result: inout [ResultPlan.Field]
     ) throws {
         let scope = other ?? self.scope
         switch storage {
         case .column(let column):
-            result.append(field(property, ordinal, column, bits[column.name], scope, &select))
+            result.append(
+                field(property, ordinal, column: column, bit: bits[column.name], scope: scope, select: &select))
         case .complex(let shape, let nested, let presence):
             let index = select.index(of: scope.sql(presence))
             result.append(
                 .complex(
                     name: property.name, ordinal: ordinal, shape, presence: index,
-                    try fields(shape, nested, bits, &select, projection: projection, in: scope)))
+                    try fields(shape, nested, bits: bits, select: &select, projection: projection, in: scope)))
         case .absent: break
         }
     }
 
     private func field(
-        _ property: Property, _ ordinal: Int, _ column: ColumnStorage, _ bit: Int?, _ scope: SQLScope,
-        _ select: inout SelectList
+        _ property: Property, _ ordinal: Int, column: ColumnStorage, bit: Int?, scope: SQLScope,
+        select: inout SelectList
     ) -> ResultPlan.Field {
         let index = select.index(of: scope.sql(column.name))
         return .value(
             name: property.name, ordinal: ordinal, ResultPlan.Slot(index: index, storage: column, notLoadedBit: bit))
     }
 
-    private func slot(_ column: ColumnStorage, _ bit: Int?, _ select: inout SelectList) -> ResultPlan.Slot {
+    private func slot(_ column: ColumnStorage, _ bit: Int?, select: inout SelectList) -> ResultPlan.Slot {
         ResultPlan.Slot(index: select.index(of: scope.sql(column.name)), storage: column, notLoadedBit: bit)
     }
 
     private func nested(
         _ names: [String], _ select: inout SelectList, in scope: SQLScope? = nil
     ) -> [ResultPlan.Field] {
-        nest(names.map { ($0.split(separator: "/").map(String.init), $0) }, scope ?? self.scope, &select)
+        nest(names.map { ($0.split(separator: "/").map(String.init), $0) }, scope ?? self.scope, select: &select)
     }
 
     /// Whether the metadata declare the type of what a name or a path leads to.
@@ -474,7 +483,7 @@ struct ResultPlanBuilder {
         return true
     }
 
-    private func computedSlot(_ name: String, _ operand: Operand, _ select: inout SelectList) -> ResultPlan.Slot {
+    private func computedSlot(_ name: String, _ operand: Operand, select: inout SelectList) -> ResultPlan.Slot {
         ResultPlan.Slot(
             index: select.index(of: operand.dynamic?.json ?? operand.sql),
             storage: ColumnStorage(name: name, type: operand.type, codec: operand.codec), notLoadedBit: nil,
@@ -503,7 +512,7 @@ struct ResultPlanBuilder {
 
     /// Values named by paths, as objects within objects.
     private func nest(
-        _ paths: [(path: [String], name: String)], _ scope: SQLScope, _ select: inout SelectList
+        _ paths: [(path: [String], name: String)], _ scope: SQLScope, select: inout SelectList
     ) -> [ResultPlan.Field] {
         var result: [ResultPlan.Field] = []
         var seen: Set<String> = []
@@ -511,11 +520,12 @@ struct ResultPlanBuilder {
             guard let first = path.first, seen.insert(first).inserted else { continue }
             if path.count == 1 {
                 guard let operand = scope.computed[name] else { continue }
-                result.append(.value(name: first, ordinal: nil, computedSlot(name, operand, &select)))
+                result.append(.value(name: first, ordinal: nil, computedSlot(name, operand, select: &select)))
             } else {
                 let inner = paths.filter { $0.path.count > 1 && $0.path[0] == first }
                 result.append(
-                    .nested(name: first, nest(inner.map { (Array($0.path.dropFirst()), $0.name) }, scope, &select)))
+                    .nested(
+                        name: first, nest(inner.map { (Array($0.path.dropFirst()), $0.name) }, scope, select: &select)))
             }
         }
         return result

@@ -67,7 +67,7 @@ final class StatementBuilder {
         literals: [ODataValue]
     ) throws -> CompiledQuery {
         let compiler = ExpressionCompiler(mapping: mapping, options: options, literals: literals)
-        if let crossed = try crossJoin(segments, compiler, query.variable.identifier) {
+        if let crossed = try crossJoin(segments, compiler, variable: query.variable.identifier) {
             return try crossed.build(query)
         }
         let (scope, conditions) = try ResourceChain(segments, mapping: mapping).source(compiler)
@@ -82,7 +82,7 @@ final class StatementBuilder {
     /// All combinations of the rows of several sets (`$crossjoin`), each under its set's name; `nil` for a path, which
     /// has one set at most.
     private static func crossJoin(
-        _ segments: [BoundSegment], _ compiler: ExpressionCompiler, _ variable: Int
+        _ segments: [BoundSegment], _ compiler: ExpressionCompiler, variable: Int
     ) throws -> StatementBuilder? {
         guard segments.count > 1, case .entitySet? = segments.first, case .entitySet? = segments.last else {
             return nil
@@ -120,7 +120,7 @@ final class StatementBuilder {
         if let table = scope.table, query.shape != table.shape,
             !compiler.mapping.model.isType(table.shape.name, query.shape.name)
         {
-            conditions.append(try compiler.typeCondition(scope, table, query.shape.name))
+            conditions.append(try compiler.typeCondition(scope, table, name: query.shape.name))
         }
         for transformation in query.apply { try apply(transformation) }
         for item in query.compute { try compute(item) }

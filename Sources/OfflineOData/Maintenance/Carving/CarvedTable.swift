@@ -74,18 +74,18 @@ struct CarvedTable {
         guard row.values.count <= columns.count else { return false }
         var (names, values) = ([String](), [DatabaseValue]())
         for (index, value) in row.values.enumerated() where !columns[index].isComputed && index != rowIDColumn {
-            names.append(columns[index].name.quotedDatabaseIdentifier)
+            names.append(columns[index].name.sqlIdentifier)
             values.append(value)
         }
         if let rowID = row.rowID {
-            names.append(rowIDColumn.map { columns[$0].name.quotedDatabaseIdentifier } ?? "_rowid_")
+            names.append(rowIDColumn.map { columns[$0].name.sqlIdentifier } ?? "_rowid_")
             values.append(rowID.databaseValue)
         }
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         do {
             try database.execute(
                 sql:
-                    "INSERT OR IGNORE INTO \(name.quotedDatabaseIdentifier)(\(names.joined(separator: ", "))) VALUES (\(marks))",
+                    "INSERT OR IGNORE INTO \(name.sqlIdentifier)(\(names.joined(separator: ", "))) VALUES (\(marks))",
                 arguments: StatementArguments(values))
             return database.changesCount > 0
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {

@@ -319,8 +319,8 @@ struct QueueHook: WriteHook {
     func setLocalETag(_ table: TableStorage, rowID: Int64, in database: Database) throws {
         guard case .column(let column) = table.etag, let id = table.rowID else { return }
         try database.execute(
-            sql: "UPDATE \(table.table.quotedDatabaseIdentifier) SET \(column.quotedDatabaseIdentifier) = ? "
-                + "WHERE \(id.quotedDatabaseIdentifier) = ?",
+            sql: "UPDATE \(table.table.sqlIdentifier) SET \(column.sqlIdentifier) = ? "
+                + "WHERE \(id.sqlIdentifier) = ?",
             arguments: ["W/\"local-\(environment.newGuid())\"", rowID])
     }
 }

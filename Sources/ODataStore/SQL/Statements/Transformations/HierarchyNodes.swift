@@ -31,7 +31,7 @@ struct HierarchyNodes {
     func row(_ wanted: Operand) throws -> SQLCollection {
         var rows = try compiler.collection(reference.nodes)
         rows.conditions.append(
-            try compiler.compare(.equal, identifier(rows.scope), wanted, isCondition: true))
+            try compiler.compare(.equal, left: identifier(rows.scope), right: wanted, isCondition: true))
         return rows
     }
 
@@ -47,13 +47,14 @@ struct HierarchyNodes {
     /// The condition that one node is a parent of another.
     func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
         let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
-        try compiler.requireLoaded(reference.parentNavigation, from: child, table)
+        try compiler.requireLoaded(reference.parentNavigation, from: child, table: table)
         switch storage {
         case .join(_, let pairs):
             return .conjunction(
                 pairs.map { pair in
                     .areEqual(
-                        parent.sql(pair.target), .related(child.sql(pair.source), pair.comparison), pair.comparison)
+                        parent.sql(pair.target), .related(child.sql(pair.source), pair.comparison),
+                        comparison: pair.comparison)
                 })
         case .link(_, let link, let source, let target):
             let rowID = try compiler.requireRowID(table, reference.parentNavigation)
@@ -84,7 +85,7 @@ struct HierarchyNodes {
     ) throws -> (columns: SQLFragment, select: SQLFragment) {
         // Without a greatest distance there is no need to count, and circles end where a node comes again.
         let isCounted = distance != nil
-        func step(_ table: SQLFragment, _ alias: String, _ depth: SQLFragment) throws -> SQLFragment {
+        func step(_ table: SQLFragment, _ alias: String, depth: SQLFragment) throws -> SQLFragment {
             let (near, far) = (try rows(), try rows())
             let (nearID, farID) = (try identifier(near.scope), try identifier(far.scope))
             let tie = upwards ? try isParent(far.scope, of: near.scope) : try isParent(near.scope, of: far.scope)
@@ -97,8 +98,8 @@ struct HierarchyNodes {
                 """
         }
         let (start, again) = (compiler.newAlias(), compiler.newAlias())
-        let first = try step(starts, start, "1")
-        var next = try step("\(name: name)", again, "\(column: "n", of: again) + 1")
+        let first = try step(starts, start, depth: "1")
+        var next = try step("\(name: name)", again, depth: "\(column: "n", of: again) + 1")
         if let distance { next += " AND \(column: "n", of: again) < \(bind: distance.databaseValue)" }
         let columns = (["id"] + (isCounted ? ["n"] : []) + keys).map { "\(name: $0)" as SQLFragment }
         return ("\(list: columns)", "\(first) UNION \(next)")

@@ -171,7 +171,7 @@ extension StatementBuilder {
         let alias = compiler.newAlias()
         let made = SQLScope(alias: alias, source: .derived, from: "(\(select)) AS \(name: alias)")
         let moved = results.enumerated().map { $1.moved(to: "\(column: "$a.\($0)", of: alias)") }
-        finish(made, groups, items.map(\.name), moved) {
+        finish(made, groups, parts: items.map(\.name), results: moved) {
             "\(column: "$g.\($0)", of: alias)"
         }
     }
@@ -225,12 +225,12 @@ extension StatementBuilder {
         let operands = partition
         partition = Array(operands.prefix(outerCount))
         let moved = groups.enumerated().map { Grouping(name: $1.name, operand: operands[$0 + outerCount]) }
-        finish(made, moved, parts.map(\.name), results) { "\(column: "$p.\($0)", of: base)" }
+        finish(made, moved, parts: parts.map(\.name), results: results) { "\(column: "$p.\($0)", of: base)" }
     }
 
     /// Makes the rows of an aggregation those of this builder.
     private func finish(
-        _ made: SQLScope, _ groups: [Grouping], _ parts: [String], _ results: [Operand],
+        _ made: SQLScope, _ groups: [Grouping], parts: [String], results: [Operand],
         key: (Int) -> SQLFragment
     ) {
         partition = partition.enumerated().map { $1.moved(to: key($0)) }

@@ -32,7 +32,7 @@ extension StatementBuilder {
         let reached = compiler.newAlias()
         let definition = try nodes.reached(
             reached, from: "\(name: starts)", upwards: hierarchy.isAncestors, distance: hierarchy.distance, keys: keys)
-        compiler.addRecursive(reached, definition.columns, definition.select)
+        compiler.addRecursive(reached, definition.columns, select: definition.select)
         adopt(shared.fork())
         var condition = try isNode(hierarchy.input, among: reached, keys)
         if hierarchy.keepsStart { condition = "(\(condition) OR \(try isNode(hierarchy.input, among: starts, keys)))" }
@@ -63,7 +63,7 @@ extension StatementBuilder {
         if !partition.isEmpty { mayHaveLostPartitions = true }
         let nodes = try HierarchyNodes(traversal.reference, compiler)
         let ranked = try siblings(traversal, nodes)
-        let tree = try tree(traversal, nodes, ranked)
+        let tree = try tree(traversal, nodes, ranked: ranked)
         let identifier = try becomeRowsWithNodes(traversal.input)
         let alias = compiler.newAlias()
         scope.from = """
@@ -169,7 +169,7 @@ extension StatementBuilder {
     }
 
     /// The nodes below the start nodes, each with the ranks of all nodes on the way to it.
-    private func tree(_ traversal: BoundTraversal, _ nodes: HierarchyNodes, _ ranked: String) throws -> String {
+    private func tree(_ traversal: BoundTraversal, _ nodes: HierarchyNodes, ranked: String) throws -> String {
         func scope() -> SQLScope {
             let alias = compiler.newAlias()
             return SQLScope(
@@ -210,7 +210,7 @@ extension StatementBuilder {
             WHERE \(parent.sql("$id")) = \(column: "id", of: again) AND \(try nodes.isParent(parent, of: child))
             """
         compiler.addRecursive(
-            name, "\(name: "id"), \(name: "path"), \(name: "n")", "\(start) UNION ALL \(next)")
+            name, "\(name: "id"), \(name: "path"), \(name: "n")", select: "\(start) UNION ALL \(next)")
         return name
     }
 }

@@ -45,7 +45,7 @@ extension StatementBuilder {
         for transformation in grouping.then { try apply(transformation) }
         try settle()
         scope.detach(hidden)
-        try inject(all, nodes, grouping, at: outer.count)
+        try inject(all, nodes, grouping: grouping, at: outer.count)
         allPartitions = outer.all
         mayHaveLostPartitions = outer.mayHaveLost || outer.count > 0
         compiler.scopes[variable] = scope
@@ -93,7 +93,7 @@ extension StatementBuilder {
 
     /// Puts what the result has of the nodes into the rows, which are then no longer partitioned by them.
     private func inject(
-        _ nodes: GroupedNodes, _ hierarchy: HierarchyNodes, _ grouping: BoundNodeGrouping, at position: Int
+        _ nodes: GroupedNodes, _ hierarchy: HierarchyNodes, grouping: BoundNodeGrouping, at position: Int
     ) throws {
         let table = hierarchy.table
         let rows = carried()
@@ -196,11 +196,11 @@ extension StatementBuilder {
             ]
         compiler.addRecursive(
             name, "\(name: "node"), \(name: "id")",
-            """
-            SELECT \(column: "$r", of: first), \(column: "$id", of: first) FROM \(name: all.name) AS \(name: first) \
-            UNION SELECT \(column: "node", of: again), \(below.sql) FROM \(name: name) AS \(name: again) \
-            CROSS JOIN \(parent.fromClause) CROSS JOIN \(child.fromClause) WHERE \(.conjunction(conditions))
-            """)
+            select: """
+                SELECT \(column: "$r", of: first), \(column: "$id", of: first) FROM \(name: all.name) AS \(name: first) \
+                UNION SELECT \(column: "node", of: again), \(below.sql) FROM \(name: name) AS \(name: again) \
+                CROSS JOIN \(parent.fromClause) CROSS JOIN \(child.fromClause) WHERE \(.conjunction(conditions))
+                """)
         return name
     }
 }

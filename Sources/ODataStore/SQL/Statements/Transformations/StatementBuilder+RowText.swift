@@ -8,11 +8,11 @@ extension StatementBuilder {
     /// The row as the text of a JSON object.
     func rowText() throws -> SQLFragment {
         guard let (column, kinds) = variants else {
-            return try object(scope, scope.table, names: names, scope.shownAttachments)
+            return try object(scope, scope.table, names: names, attached: scope.shownAttachments)
         }
         let branches = try kinds.enumerated().map { index, kind -> SQLFragment in
             let attached = scope.shownAttachments.filter { !kind.lacking.contains($0.name) }
-            let text = try object(scope, kind.isEntity ? scope.table : nil, names: kind.names, attached)
+            let text = try object(scope, kind.isEntity ? scope.table : nil, names: kind.names, attached: attached)
             return "WHEN \(.number(index)) THEN \(text)"
         }
         return "CASE \(column) \(list: branches, by: " ") END"
@@ -20,7 +20,7 @@ extension StatementBuilder {
 
     /// The row of a table as the text of a JSON object.
     func objectText(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
-        try object(scope, table, names: [], [])
+        try object(scope, table, names: [], attached: [])
     }
 
     /// What stands under one name of an object: a value, or an object that paths lead into.
@@ -38,19 +38,21 @@ extension StatementBuilder {
 
     /// An object with the properties of a table, the values under names, and the rows that stand beside.
     private func object(
-        _ scope: SQLScope, _ table: TableStorage?, names: [String], _ attached: [SQLScope.Attachment]
+        _ scope: SQLScope, _ table: TableStorage?, names: [String], attached: [SQLScope.Attachment]
     ) throws -> SQLFragment {
         var place = Place(name: "")
-        try fill(&place, scope, table, names, attached)
+        try fill(&place, scope, table: table, names: names, attached: attached)
         return Self.object(place)
     }
 
     private func fill(
-        _ place: inout Place, _ scope: SQLScope, _ table: TableStorage?, _ names: [String],
-        _ attached: [SQLScope.Attachment]
+        _ place: inout Place, _ scope: SQLScope, table: TableStorage?, names: [String],
+        attached: [SQLScope.Attachment]
     ) throws {
         if let table {
-            place.members += try zip(table.shape.properties, table.properties).compactMap { try member($0, $1, scope) }
+            place.members += try zip(table.shape.properties, table.properties).compactMap {
+                try member($0, $1, scope: scope)
+            }
             place.others += try membersOfSome(table, scope)
         }
         for attachment in attached {
@@ -59,8 +61,8 @@ extension StatementBuilder {
                 place in
                 place.presence = attachment.presence
                 try fill(
-                    &place, attachment.scope, attachment.scope.table, attachment.names,
-                    attachment.scope.shownAttachments)
+                    &place, attachment.scope, table: attachment.scope.table, names: attachment.names,
+                    attached: attachment.scope.shownAttachments)
             }
         }
         for name in names {
@@ -108,7 +110,7 @@ extension StatementBuilder {
                 continue
             }
             let own = zip(shape.properties.dropFirst(table.properties.count), storages)
-            let parts = try own.compactMap { try member($0, $1, scope) }
+            let parts = try own.compactMap { try member($0, $1, scope: scope) }
             guard !parts.isEmpty else { continue }
             result.append(
                 """
@@ -134,7 +136,7 @@ extension StatementBuilder {
     }
 
     private func member(
-        _ property: Property, _ storage: PropertyStorage, _ scope: SQLScope
+        _ property: Property, _ storage: PropertyStorage, scope: SQLScope
     ) throws -> SQLFragment? {
         switch storage {
         case .column(let column):
@@ -142,7 +144,7 @@ extension StatementBuilder {
             let operand = scope.computed[property.name] ?? scope.column(column, isNullable: true)
             return "\(Self.label(property.name)) || \(try valueText(operand))"
         case .complex(let shape, let nested, let presence):
-            let parts = try zip(shape.properties, nested).compactMap { try member($0, $1, scope) }
+            let parts = try zip(shape.properties, nested).compactMap { try member($0, $1, scope: scope) }
             let object: SQLFragment = "'{' || \(list: parts.isEmpty ? ["''"] : parts, by: " || ',' || ") || '}'"
             return """
                 \(Self.label(property.name)) || CASE WHEN coalesce(\(scope.sql(presence)), 0) = 1 THEN \(object) ELSE 'null' END

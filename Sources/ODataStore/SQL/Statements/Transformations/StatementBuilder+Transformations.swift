@@ -26,7 +26,7 @@ extension StatementBuilder {
         case .skip(let count, _):
             try settle()
             limit = (nil, count)
-        case .ranked(let method, let amount, let expression, _): try rank(method, amount, expression)
+        case .ranked(let method, let amount, let expression, _): try rank(method, amount, expression: expression)
         case .aggregate(let items, _): try aggregate(items, by: [])
         case .groupBy(let paths, let items, _): try aggregate(items, by: paths)
         case .groupByApplying(let paths, let transformations, _): try group(by: paths, transformations)
@@ -56,7 +56,7 @@ extension StatementBuilder {
 
     /// `topcount` and its like (3.3.1): rows are considered by rank until the condition is met, and come by rank. Sums
     /// end with the row that reaches the amount.
-    private func rank(_ method: RankedMethod, _ amount: BoundExpression, _ expression: BoundExpression) throws {
+    private func rank(_ method: RankedMethod, _ amount: BoundExpression, expression: BoundExpression) throws {
         try settle()
         let value = try compiler.value(expression)
         let ranked = try sortable(value, for: method.rawValue)
@@ -92,11 +92,11 @@ extension StatementBuilder {
             if method == .topPercent || method == .bottomPercent {
                 let total = Operand(sql: "\(column: "$t", of: scope.alias)", type: sum.type, codec: sum.codec)
                 wanted = try compiler.arithmetic(
-                    .multiply, try compiler.exactOrReal(limit, sum.codec), total, sum.type)
+                    .multiply, left: try compiler.exactOrReal(limit, sum.codec), right: total, type: sum.type)
                 wanted = try compiler.arithmetic(
-                    .divideBy, wanted, try .constant(.integer(100), .primitive(.int32)), sum.type)
+                    .divideBy, left: wanted, right: try .constant(.integer(100), .primitive(.int32)), type: sum.type)
             }
-            let isBelow = try compiler.compare(.less, reached, wanted, isCondition: true)
+            let isBelow = try compiler.compare(.less, left: reached, right: wanted, isCondition: true)
             conditions.append("\(reached.sql) IS NULL OR \(isBelow)")
             rankOrder()
         }

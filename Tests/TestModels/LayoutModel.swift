@@ -1,12 +1,12 @@
 import ODataModel
 
 /// A small model that has one of everything the layout distinguishes.
-enum ShopModel {
-    static let namespace = "Shop"
+package enum LayoutModel {
+    package static let namespace = "Shop"
 
-    static func name(_ name: String) -> QualifiedName { QualifiedName(namespace, name) }
+    package static func name(_ name: String) -> QualifiedName { QualifiedName(namespace, name) }
 
-    static func make() throws -> EntityDataModel {
+    package static func make() throws -> EntityDataModel {
         let address = StructuredType(
             name: name("Address"), kind: .complex,
             properties: [

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// The model that binder tests are written against: orders, customers, items, products, employees.
-enum ShopModel {
-    static func make() throws -> EntityDataModel { try EntityDataModel(schemas: [schema]) }
+/// A model of orders, customers, items, products and employees, for the tests of queries.
+package enum ShopModel {
+    package static func make() throws -> EntityDataModel { try EntityDataModel(schemas: [schema]) }
 
     private static func name(_ simple: String) -> QualifiedName { QualifiedName("Shop", simple) }
 

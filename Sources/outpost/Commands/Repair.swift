@@ -3,43 +3,6 @@ import Foundation
 import ODataStore
 import OfflineOData
 
-/// `outpost gc`.
-struct GC: AsyncParsableCommand, StoreCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "gc",
-        abstract: "Make a clone's files as small as what is in them.",
-        discussion: """
-            Streams of entities that are gone, pages of downloads that were cut short and free pages of the database \
-            are removed. Nothing that you can see changes.
-
-            EXAMPLE
-              outpost gc shop
-              outpost gc shop --json
-            """)
-
-    @OptionGroup var store: StoreOptions
-    @Flag(help: "Report as JSON.") var json = false
-
-    func run() async throws {
-        let report = try await store.reading { provider in
-            try await ProgressLine.during("Making \(store.directory) small") { _ in try await provider.compact() }
-        }
-        if json {
-            print(JSONText(["before": report.bytesBefore, "after": report.bytesAfter]).text)
-            return
-        }
-        let freed = max(0, report.bytesBefore - report.bytesAfter)
-        print(
-            "\(Terminal.bold(store.directory)) has \(Terminal.number(report.bytesAfter)) bytes now, "
-                + "\(Terminal.number(freed)) fewer.")
-    }
-}
-
-extension StoreError {
-    /// Whether the file itself is what is wrong.
-    fileprivate var isDamage: Bool { if case .corrupt = self { true } else { false } }
-}
-
 /// `outpost repair`.
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -142,4 +105,9 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         if done.isEmpty { print("There was nothing to mend in \(Terminal.bold(store.directory)).") }
         for line in done { print(line) }
     }
+}
+
+extension StoreError {
+    /// Whether the file itself is what is wrong.
+    fileprivate var isDamage: Bool { if case .corrupt = self { true } else { false } }
 }

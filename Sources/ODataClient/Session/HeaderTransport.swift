@@ -4,7 +4,7 @@ import ODataService
 
 /// Adds fields that intermediaries want: a relay's farm, a gateway's tenant, a sign-on cookie that another part of the
 /// app renews. They are asked for each time a request is sent, repeats included, so what has changed is sent.
-public struct FieldsTransport: HTTPTransport {
+public struct HeaderTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let origins: Set<Origin>
     private let allowsPlainHTTP: Bool

@@ -1,10 +1,10 @@
 import ODataModel
 
 /// A small service for payload tests.
-enum SampleService {
-    static let order = QualifiedName("Shop", "Order")
+package enum SampleService {
+    package static let order = QualifiedName("Shop", "Order")
 
-    static func model() throws -> EntityDataModel {
+    package static func model() throws -> EntityDataModel {
         try CSDLReader.read(
             xml: Array(
                 """

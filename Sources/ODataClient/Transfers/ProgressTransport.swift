@@ -7,7 +7,7 @@ import Synchronization
 /// gives the response in chunks of at most a size.
 ///
 /// It stands next to the transport, so each attempt counts from zero: what a challenge made void is rolled back.
-public struct MeasuringTransport: HTTPTransport {
+public struct ProgressTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let bandwidth: Bandwidth?
     private let chunkSize: ChunkSize

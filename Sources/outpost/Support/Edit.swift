@@ -1,114 +1,8 @@
-import ArgumentParser
 import Foundation
 import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
-
-/// `outpost create`.
-struct Create: AsyncParsableCommand, StoreCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "create",
-        abstract: "Make an entity in a clone; it is sent with the next push.",
-        discussion: """
-            A relation is set by the name of the navigation property and the address of the entity: \
-            "Customer=Customers('ALFKI')".
-
-            A key that is left out is given by the service; until then a temporary one stands for it. A member of an \
-            enumeration is given by its name, several flags with commas between them; a complex value or a collection \
-            as JSON.
-
-            EXAMPLE
-              outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
-              outpost create shop Orders CustomerID=NEWCO Freight=12.50 ShippedDate=null
-              outpost create shop Visits CustomerID=NEWCO --category visits
-            """)
-
-    @OptionGroup var store: StoreOptions
-    @Argument(help: "The entity set.") var entitySet: String
-    @Argument(help: "Properties and their values.") var properties: [String] = []
-    @OptionGroup var queuing: QueuingOptions
-    @Flag(help: "Report as JSON.") var json = false
-
-    func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, shape) = try editor.collection(entitySet)
-            let entity = try editor.entity(shape, properties, isNew: true)
-            return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
-        }
-    }
-}
-
-/// `outpost update`.
-struct Update: AsyncParsableCommand, StoreCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "update",
-        abstract: "Change an entity in a clone; the change is sent with the next push.",
-        discussion: """
-            Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
-            given as to 'outpost create'.
-
-            EXAMPLE
-              outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
-              outpost update shop "Customers('ALFKI')" Fax=null
-            """)
-
-    @OptionGroup var store: StoreOptions
-    @Argument(help: "The entity.") var entity: String
-    @Argument(help: "Properties and their new values.") var properties: [String]
-    @OptionGroup var queuing: QueuingOptions
-    @Flag(help: "Report as JSON.") var json = false
-
-    func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, shape) = try editor.single(entity)
-            let changes = try editor.entity(shape, properties, isNew: false)
-            // With a condition, since an update of what is not there would create it (11.4.4): a mistyped key must
-            // not become an entity at the service.
-            let request = ODataRequest(.update, url, body: .entity(changes), ifMatch: "*")
-            do {
-                return try await editor.send(request, "Changed")
-            } catch let error as ODataError where error.status == 412 {
-                let set = String(entity.prefix { $0 != "(" })
-                let isIncomplete = try await editor.isIncomplete(set)
-                throw Failure(
-                    message: "\(entity) \(isIncomplete ? "is not" : "does not exist") in \(store.directory).",
-                    advice: isIncomplete
-                        ? "Not all is here of \(set): its first download is not complete. Go on with: outpost pull DIR"
-                        : "See what is there with: outpost query DIR \(set.shellQuoted)")
-            }
-        }
-    }
-}
-
-/// `outpost delete`.
-struct Delete: AsyncParsableCommand, StoreCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "delete",
-        abstract: "Delete an entity in a clone; it is deleted at the service with the next push.",
-        discussion: """
-            EXAMPLE
-              outpost delete shop 'Orders(10248)'
-            """)
-
-    @OptionGroup var store: StoreOptions
-    @Argument(help: "The entity.") var entity: String
-    @OptionGroup var queuing: QueuingOptions
-    @Flag(help: "Report as JSON.") var json = false
-
-    func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, _) = try editor.single(entity)
-            return try await editor.send(ODataRequest(.delete, url), "Deleted", url)
-        }
-    }
-}
-
-/// How a change waits for a push.
-struct QueuingOptions: ParsableArguments {
-    @Option(help: "What the change belongs to, for 'push --only'.")
-    var category: String?
-}
 
 /// What the three editing commands share: a store, and properties read from arguments.
 struct Edit {
@@ -210,14 +104,9 @@ struct Edit {
             return .references(ids)
         }
 
-        private func isComputed(_ name: String, _ shape: Shape) -> Bool {
-            let tag = shape.property(name)?.annotation("Org.OData.Core.V1.Computed")
-            return tag.map { $0.value?.boolean ?? true } ?? false
-        }
-
         /// A service ignores what may not be set (11.4.3); a person who set it must be told.
         private func checkMayBeGiven(_ name: String, _ shape: Shape, isNew: Bool) throws {
-            if isComputed(name, shape) {
+            if shape.property(name)?.isComputed == true {
                 throw Failure(
                     message: "\(name) is computed by the service and cannot be set.", advice: "Leave it out.")
             }
@@ -270,7 +159,7 @@ struct Edit {
             }
         }
 
-        func send(_ request: ODataRequest, _ done: String, _ url: ODataURL? = nil) async throws -> Report {
+        func send(_ request: ODataRequest, _ done: String, url: ODataURL? = nil) async throws -> Report {
             let changing: any ODataProvider =
                 category.map { provider.changing(ChangeOptions(category: $0)) } ?? provider
             let response = try await changing.execute(request)

@@ -1,11 +1,11 @@
-@testable import ODataModel
+import ODataModel
 
 /// A small model with one of everything that values can be.
-enum SampleModel {
-    static let address = QualifiedName("Shop", "Address")
-    static let color = QualifiedName("Shop", "Color")
+package enum SampleModel {
+    package static let address = QualifiedName("Shop", "Address")
+    package static let color = QualifiedName("Shop", "Color")
 
-    static func make() throws -> EntityDataModel {
+    package static func make() throws -> EntityDataModel {
         let address = StructuredType(
             name: address, kind: .complex,
             properties: [
@@ -27,25 +27,5 @@ enum SampleModel {
                 namespace: "Shop", alias: "S", structuredTypes: [address, abroad], enumTypes: [color],
                 typeDefinitions: [weight])
         ])
-    }
-}
-
-/// Feeds a text to a scanner.
-func scan<Result>(
-    _ text: String, isComplete: Bool = true, _ body: (inout JSONScanner) throws(JSONError) -> Result
-) throws(JSONError) -> Result {
-    try JSONScanner.scan(Array(text.utf8), isComplete: isComplete, body)
-}
-
-/// The error that reading a text as any JSON gives.
-func jsonError(_ bytes: [UInt8], isComplete: Bool = true) -> JSONError? {
-    do throws(JSONError) {
-        try JSONScanner.scan(bytes, isComplete: isComplete) { (scanner) throws(JSONError) in
-            try scanner.skipValue()
-            try scanner.expectEnd()
-        }
-        return nil
-    } catch {
-        return error
     }
 }

@@ -1,0 +1,41 @@
+import GRDB
+
+/// What other parts of a store ask of the queue.
+extension QueueTable {
+    /// The name of the table.
+    static let name = "outpost_queue"
+
+    /// SQL for the ids of the rows of the set `?1` that have requests.
+    static let changedRowsOfSet = "SELECT row_id FROM outpost_queue WHERE entity_set = ?1"
+
+    /// Whether there are neither pending nor refused changes.
+    static func isEmpty(in database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT NOT EXISTS(SELECT 1 FROM outpost_queue)") ?? true
+    }
+
+    /// Whether there never was a change: the number of the last one stays when the change is gone.
+    static func wasNeverUsed(in database: Database) throws -> Bool {
+        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_sequence WHERE name = '\(name)'") == 0
+    }
+
+    /// Whether an entity set has pending or refused changes.
+    static func hasRequests(of set: String, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS(SELECT 1 FROM outpost_queue WHERE entity_set = ?)")
+        return try Bool.fetchOne(statement, arguments: [set]) ?? false
+    }
+
+    /// The rows of an entity set that have pending or refused changes.
+    static func changedRows(of set: String, in database: Database) throws -> Set<Int64> {
+        try Int64.fetchSet(database, sql: changedRowsOfSet, arguments: [set])
+    }
+
+    /// The requests of each change set, by its name.
+    static func changeSets(in database: Database) throws -> [String: Set<Int64>] {
+        var members: [String: Set<Int64>] = [:]
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT change_set, id FROM outpost_queue WHERE change_set IS NOT NULL")
+        for row in rows { members[row["change_set"], default: []].insert(row["id"]) }
+        return members
+    }
+}

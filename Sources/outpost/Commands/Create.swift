@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import ODataModel
+import ODataQuery
+import ODataService
+import OfflineOData
+
+/// `outpost create`.
+struct Create: AsyncParsableCommand, StoreCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make an entity in a clone; it is sent with the next push.",
+        discussion: """
+            A relation is set by the name of the navigation property and the address of the entity: \
+            "Customer=Customers('ALFKI')".
+
+            A key that is left out is given by the service; until then a temporary one stands for it. A member of an \
+            enumeration is given by its name, several flags with commas between them; a complex value or a collection \
+            as JSON.
+
+            EXAMPLE
+              outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
+              outpost create shop Orders CustomerID=NEWCO Freight=12.50 ShippedDate=null
+              outpost create shop Visits CustomerID=NEWCO --category visits
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The entity set.") var entitySet: String
+    @Argument(help: "Properties and their values.") var properties: [String] = []
+    @OptionGroup var queuing: QueuingOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        try await Edit(store: store, category: queuing.category, json: json).run { editor in
+            let (url, shape) = try editor.collection(entitySet)
+            let entity = try editor.entity(shape, properties, isNew: true)
+            return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
+        }
+    }
+}

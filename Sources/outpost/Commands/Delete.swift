@@ -1,0 +1,25 @@
+import ArgumentParser
+import ODataService
+
+/// `outpost delete`.
+struct Delete: AsyncParsableCommand, StoreCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete an entity in a clone; it is deleted at the service with the next push.",
+        discussion: """
+            EXAMPLE
+              outpost delete shop 'Orders(10248)'
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The entity.") var entity: String
+    @OptionGroup var queuing: QueuingOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        try await Edit(store: store, category: queuing.category, json: json).run { editor in
+            let (url, _) = try editor.single(entity)
+            return try await editor.send(ODataRequest(.delete, url), "Deleted", url: url)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import OfflineOData
+
+/// `outpost doubts`.
+struct Doubts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doubts",
+        abstract: "See the changes of which nobody knows whether the service made them, and settle them.",
+        discussion: """
+            The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' \
+            takes it as made, 'resend' sends it once more, 'outpost errors discard' gives it up.
+
+            EXAMPLE
+              outpost doubts shop
+              outpost doubts accept shop 4
+              outpost doubts resend shop
+            """,
+        subcommands: [List.self, Accept.self, Resend.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand, StoreCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the changes in doubt.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts list shop --json
+                """)
+
+        @OptionGroup var store: StoreOptions
+        @Flag(help: "Report as JSON.") var json = false
+
+        func run() async throws {
+            let doubts = try await store.reading { try await $0.status().failed.filter { $0.state == .inDoubt } }
+            if json {
+                print(JSONText(doubts.map(RequestLine.init)).text)
+                return
+            }
+            if doubts.isEmpty { print("No change is in doubt.") }
+            for request in doubts { print(RequestLine.text(request)) }
+        }
+    }
+
+    struct Accept: AsyncParsableCommand, SettlingCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "accept",
+            abstract: "Treat changes in doubt as made by the service.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts accept shop 4
+                  outpost doubts accept shop 4 --key 4=10248
+                """)
+
+        @OptionGroup var changes: SettlingOptions
+        @OptionGroup var keys: GivenKeys
+
+        func run() async throws { try await changes.settle(.accepted, keys: keys, where: { $0.state == .inDoubt }) }
+    }
+
+    struct Resend: AsyncParsableCommand, SettlingCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resend",
+            abstract: "Put changes in doubt back into the queue. They are made twice where the service made them.",
+            discussion: """
+                EXAMPLE
+                  outpost doubts resend shop 4
+                """)
+
+        @OptionGroup var changes: SettlingOptions
+
+        func run() async throws { try await changes.settle(.retried, where: { $0.state == .inDoubt }) }
+    }
+}

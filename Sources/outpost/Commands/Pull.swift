@@ -1,0 +1,84 @@
+import ArgumentParser
+import ODataModel
+import OfflineOData
+
+/// `outpost pull`.
+struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull",
+        abstract: "Bring what others changed into a clone.",
+        discussion: """
+            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
+            Passwords, tokens, keys and --trust are not kept: give them again.
+
+            EXAMPLE
+              outpost pull shop
+              outpost pull shop --only Orders
+              outpost pull shop --metadata
+              outpost pull shop --set employee=7
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var service: ServiceOptions
+    @OptionGroup var keeping: KeepingOptions
+    @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
+    @OptionGroup var parameters: ParameterOptions
+    @OptionGroup var amount: DownloadOptions
+    @Flag(help: "Read the service's metadata again before, and bring the clone to what has changed in them.")
+    var metadata = false
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let connected = try await store.open(service, keeping, download: amount)
+        let (names, rereads, connector) = (only, metadata, connected.connector)
+        let values = try parameters.values
+        var refresh: MetadataRefresh?
+        var differences: [ModelDifference] = []
+        let report = try await connected.run { store in
+            try await Self.require(names, in: store)
+            try await store.setParameters(values)
+            guard rereads else {
+                let report = try await store.download(names)
+                differences = await Self.differences(at: store)
+                return report
+            }
+            let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
+            refresh = done
+            show(done)
+            return try await done.store.download(names)
+        }
+        if json {
+            var report = PullReport(report, bytes: connected.connector.received, refresh: refresh)
+            report.differences = differences.map(\.description)
+            print(JSONText(report).text)
+        } else {
+            PullReport.show(report, bytes: connected.connector.received, differences, of: store.directory)
+        }
+    }
+}
+
+extension Pull {
+    /// How the service's metadata differ from those of a clone; none if they cannot be read, which a pull need not.
+    static func differences(at store: OfflineODataProvider) async -> [ModelDifference] {
+        (try? await store.metadataDifferences()) ?? []
+    }
+
+    /// Makes sure that there is what is asked for, before anything is changed.
+    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+        let queries = try await store.definingQueries()
+        for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
+            throw OfflineError.unknown(kind: "defining query", name: name)
+        }
+    }
+
+    /// Says what has changed in the metadata, as soon as it is so: nobody can tell it any more once the download behind it
+    /// has failed. Beside a report as JSON it is for the person alone.
+    private func show(_ refresh: MetadataRefresh) {
+        let output: Terminal.Output = json ? .error : .output
+        var lines = refresh.differences.map { TerminalText($0.description) }
+        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0)" }
+        guard !lines.isEmpty else { return }
+        Terminal.clearLine()
+        for line in lines { Terminal.write(line + "\n", to: output) }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import OfflineOData
+
+/// `outpost remove-query`.
+struct RemoveQuery: AsyncParsableCommand, StoreCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove-query",
+        abstract: "Keep a part of the service offline no longer.",
+        discussion: """
+            Rows that another query holds stay, and so do rows with changes of yours until these are through.
+
+            EXAMPLE
+              outpost remove-query shop open
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The name of the query, as 'outpost status' lists it.") var name: String
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let provider = try await store.open()
+        let removed: Int
+        do {
+            removed = try await provider.removeQuery(name)
+            try provider.close()
+        } catch {
+            try? provider.close()
+            throw error
+        }
+        if json {
+            print(JSONText(Report(name: name, rows: removed)).text)
+        } else {
+            print("Removed \(name) and \(Terminal.plural(removed, "row")).")
+        }
+    }
+
+    private struct Report: Encodable {
+        var name: String
+        var rows: Int
+    }
+}
