@@ -159,7 +159,7 @@ struct Containment {
     /// - Parameters:
     ///   - set: the path of containment, such as `Albums/Pages`.
     ///   - row: the containing row.
-    func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.Place {
+    func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.EntityAddress {
         guard let slash = set.lastIndex(of: "/") else { throw gone(set) }
         let (outer, name) = (String(set[..<slash]), String(set[set.index(after: slash)...]))
         guard let table = mapping.tables[outer], let navigation = table.shape.navigationProperty(name) else {
@@ -167,7 +167,7 @@ struct Containment {
         }
         var url = try self.url(of: row, table, database)
         url.path.segments.append(.name(Identifier(name), .none))
-        return Uploader.Place(url: url, isCollection: navigation.isCollection)
+        return Uploader.EntityAddress(url: url, isCollection: navigation.isCollection)
     }
 
     /// The URL of a row under the keys that it and its containers have now.

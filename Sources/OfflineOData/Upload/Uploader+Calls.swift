@@ -100,27 +100,4 @@ extension Uploader {
         guard state == .inDoubt, request.kind == .call, request.etag != nil else { return nil }
         return await readAgain(request, request.key)
     }
-
-    /// The service has found another ETag than an action was called with.
-    ///
-    /// - Throws: what keeps the entity from being looked at; the call waits again then.
-    func refuse(
-        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, _ way: Way
-    ) async throws -> Result {
-        let theirs: Entity?
-        do {
-            theirs = try await current(request, request.key)
-        } catch let unreadable where refusal(unreadable, of: request) != nil {
-            return try await archive(request, .refused, error, message: error.message)
-        } catch {
-            // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
-            try await putBack([request], wasSent: wasSent)
-            throw error
-        }
-        if let theirs, theirs.control.etag == request.etag {
-            // Nobody has changed it: something else is the matter.
-            return try await archive(request, .refused, error, message: error.message)
-        }
-        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, wasSent: wasSent, way)
-    }
 }

@@ -7,12 +7,12 @@ import ODataStore
 /// Requests that carry no properties: streams and relations.
 extension Uploader {
     /// The request as the service gets it; `nil` for one that carries properties.
-    func requestBesideRows(_ request: QueuedRequest) async throws -> ODataRequest? {
+    func requestWithoutProperties(_ request: QueuedRequest) async throws -> ODataRequest? {
         switch request.kind {
         case .create:
             guard let id = request.detail.stream else { return nil }
             return ODataRequest(
-                .create, try await place(of: request).url, body: try await stream(id, of: request),
+                .create, try await address(of: request).url, body: try await stream(id, of: request),
                 preferences: Preferences(returns: .representation))
         case .stream:
             guard let id = request.detail.stream else {
