@@ -83,6 +83,7 @@ struct SalvagedSettings {
 
     /// The version that the engine's tables are of, told by what each version has brought.
     private func version() throws -> Int {
+        if try database.tableExists("outpost_dependency") { return 8 }
         if try database.tableExists("outpost_expanded") { return 7 }
         if try database.tableExists("outpost_unreadable") { return 6 }
         if try database.tableExists("outpost_shelf") { return 5 }

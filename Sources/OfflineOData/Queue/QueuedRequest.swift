@@ -47,7 +47,7 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// Why a request is in the error archive.
     public struct Failure: Hashable, Sendable {
         /// What somebody else had done with the entity meanwhile.
-        public enum Conflict: String, Hashable, Sendable, Codable {
+        public enum Conflict: String, Hashable, Sendable {
             /// It was changed: ours can be sent on top of theirs, or be given up.
             case changed
             /// It was deleted: sent again, the change would be refused again. It can be given up, and the entity created anew.
@@ -133,6 +133,14 @@ public struct QueuedRequest: Sendable, Identifiable {
     public internal(set) var failure: Failure?
     /// What it is about besides an entity: a stream, a relation, a call.
     let detail: RequestDetail
+    /// The ETag of the current entity that was found before the request was sent, if it has none of its own. It guards the
+    /// request also when that is sent again.
+    let foundETag: String?
+    /// The whole entity that was sent instead of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
+    /// service refuses another body under one `Repeatability-Request-ID`.
+    let sentEntity: String?
+    /// Whether it was merged with changes of other clients, which a later change was not made of.
+    let isMergedWithOthers: Bool
 
     /// Whether it was on its way, and nobody knows yet what became of it.
     var mayHaveActed: Bool { state == .sending && firstSent != nil }
@@ -172,25 +180,6 @@ struct RequestDetail: Codable, Hashable, Sendable {
     var container: String?
     /// What the request was, once the model has no place for it.
     var former: FormerRequest?
-    /// The conflict for which it was refused the last time.
-    var conflict: QueuedRequest.Failure.Conflict?
-    /// The further errors with which it was refused the last time.
-    var errors: [FurtherError]?
-    /// The ETag of what the service was found to have before the request was sent, which has none of its own: what guards it,
-    /// also when it is sent again.
-    var foundETag: String?
-    /// The whole entity that was sent in the place of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
-    /// service refuses another body under one `Repeatability-Request-ID`.
-    var sentEntity: String?
-    /// Whether it was merged with changes of others: a change that waits behind it was not made of those.
-    var isMergedWithOthers: Bool?
-
-    /// An error behind the main one.
-    struct FurtherError: Codable, Hashable, Sendable {
-        var code: String
-        var message: String
-        var target: String?
-    }
 
     /// Two rows that the navigation property relates.
     struct Related: Codable, Hashable, Sendable {
@@ -203,11 +192,6 @@ struct RequestDetail: Codable, Hashable, Sendable {
         var rest = self
         rest.parentRow = nil
         rest.container = nil
-        rest.conflict = nil
-        rest.errors = nil
-        rest.foundETag = nil
-        rest.sentEntity = nil
-        rest.isMergedWithOthers = nil
         return rest == RequestDetail()
     }
 }

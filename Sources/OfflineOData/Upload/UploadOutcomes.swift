@@ -97,7 +97,7 @@ struct UploadOutcomes: Sendable {
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
         // What a download has brought under the key that the service gave may be others' work on top already.
-        let mergesOthers = request.detail.isMergedWithOthers ?? false
+        let mergesOthers = request.isMergedWithOthers
         let isOvertaken = isOvertaken || mergesOthers || twin?.entity.map { !request.isShown(by: $0) } ?? false
         // What others have done before a stream was sent, or beneath a merged change, is not ours, and a call is not to act on it.
         let isOurs =
@@ -425,9 +425,7 @@ struct UploadOutcomes: Sendable {
     }
 
     private func noteMerge(of request: QueuedRequest, in database: Database) throws {
-        guard var detail = try queue.request(request.id, in: database)?.detail else { return }
-        detail.isMergedWithOthers = true
-        try queue.setDetail(detail, of: request.id, in: database)
+        try queue.markMerged(request.id, in: database)
     }
 
     /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when

@@ -36,12 +36,12 @@ extension Uploader {
             guard count == requests.count else { return (nil, nil) }
             var marked = try requests.compactMap { request in
                 try outcomes.queue.markSending(request.id, firstSent: now, in: database)
-                let etag = etags[request.id] ?? (request.mayHaveActed ? request.detail.foundETag : nil)
-                if etag != request.detail.foundETag {
+                let etag = etags[request.id] ?? (request.mayHaveActed ? request.foundETag : nil)
+                if etag != request.foundETag {
                     try outcomes.queue.setFoundETag(etag, of: request.id, in: database)
                 }
                 // A request that is made anew has another identity, and another whole entity.
-                if !request.mayHaveActed, request.detail.sentEntity != nil {
+                if !request.mayHaveActed, request.sentEntity != nil {
                     try outcomes.queue.setSentEntity(nil, of: request.id, in: database)
                 }
                 return try outcomes.queue.request(request.id, in: database)

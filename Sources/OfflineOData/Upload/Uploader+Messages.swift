@@ -141,7 +141,7 @@ extension Uploader {
     /// A repeat gets the entity that was sent the first time.
     private func wholeEntity(of request: QueuedRequest, _ changes: Entity) async throws -> Entity? {
         let bytes: [UInt8]
-        if let sent = request.detail.sentEntity {
+        if let sent = request.sentEntity {
             bytes = Array(sent.utf8)
         } else {
             guard let theirs = try await current(request, request.key) else { return nil }

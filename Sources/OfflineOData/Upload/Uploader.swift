@@ -198,7 +198,7 @@ struct Uploader: Sendable {
 
 extension QueuedRequest {
     /// The ETag that it is sent with: of what it was made of, else of what the service was found to have before.
-    var guardingETag: String? { etag ?? detail.foundETag }
+    var guardingETag: String? { etag ?? foundETag }
 
     /// Whether an entity has what the request sent.
     func isShown(by theirs: Entity) -> Bool {

@@ -20,10 +20,17 @@ struct QueueTable {
 
     private static let columns =
         """
-        id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error, theirs,
-        failed_at
+        id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, \(dependencies) AS depends, state,
+        request_id, first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error,
+        theirs, failed_at, conflict, errors, found_etag, sent_entity, is_merged
         """
+
+    /// SQL of the requests that a request of the queue waits for, as ``ids(_:)`` reads them.
+    static let dependencies = "(SELECT group_concat(needs) FROM outpost_dependency WHERE request = outpost_queue.id)"
+
+    static func ids(_ text: String?) -> Set<Int64> {
+        Set((text ?? "").split(separator: ",").compactMap { Int64($0) })
+    }
 
     /// All requests, or those in some states, in order.
     func requests(_ states: [QueuedRequest.State]? = nil, in database: Database) throws -> [QueuedRequest] {
@@ -72,11 +79,12 @@ struct QueueTable {
     ) throws -> [(id: Int64, rowID: Int64)] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT id, row_id FROM outpost_queue
-                WHERE entity_set = ? AND depends <> '' AND instr(',' || depends || ',', ',' || ? || ',') > 0
+                SELECT queued.id, queued.row_id FROM outpost_dependency AS dependency
+                JOIN outpost_queue AS queued ON queued.id = dependency.request
+                WHERE dependency.needs = ? AND queued.entity_set = ?
                 """)
         return try ids.flatMap { id in
-            try Row.fetchAll(statement, arguments: [set, id]).map { (id: $0[0] as Int64, rowID: $0[1] as Int64) }
+            try Row.fetchAll(statement, arguments: [id, set]).map { (id: $0[0] as Int64, rowID: $0[1] as Int64) }
         }
     }
 
@@ -96,24 +104,24 @@ struct QueueTable {
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
         detail: RequestDetail? = nil, in database: Database
     ) throws -> Int64 {
-        let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn).sorted()
+        let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn)
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
-                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
+                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, created_at,
                     options, category, priority, change_set, detail, request_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
-                base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
-                dependencies.map(String.init).joined(separator: ","), createdAt,
+                base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
                 try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
                 newGuid().description,
             ])
         let id = database.lastInsertedRowID
-        if let changeSet = options.changeSet { try takeIn(dependencies, changeSet, in: database) }
+        try Self.addDependencies(dependencies, of: id, in: database)
+        if let changeSet = options.changeSet { try takeIn(dependencies.sorted(), changeSet, in: database) }
         return id
     }
 
@@ -135,7 +143,8 @@ struct QueueTable {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
-                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL
+                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL, conflict = NULL,
+                    errors = NULL
                 WHERE id = ?
                 """, arguments: [id])
         if forgetsIdentification { try markUnacted(id, in: database) }
@@ -165,22 +174,17 @@ struct QueueTable {
     func markFailed(
         _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
     ) throws {
-        let errors = failure.details.map {
-            RequestDetail.FurtherError(code: $0.code, message: $0.message, target: $0.target)
-        }
-        let text = try errors.isEmpty ? nil : String(decoding: JSONEncoder().encode(errors), as: UTF8.self)
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
-                    theirs = ?, failed_at = ?,
-                    detail = nullif(json_patch(
-                        coalesce(detail, '{}'), json_object('conflict', ?, 'errors', json(?))), '{}')
+                    theirs = ?, failed_at = ?, conflict = ?, errors = ?
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
                 failure.innerError,
-                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue, text, id,
+                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue,
+                Self.text(failure.details), id,
             ])
     }
 
@@ -202,20 +206,14 @@ struct QueueTable {
     /// Sets the ETag of what the service was found to have before a request that has none of its own is sent.
     func setFoundETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(
-            sql: """
-                UPDATE outpost_queue
-                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('foundETag', ?)), '{}') WHERE id = ?
-                """, arguments: [etag, id])
+            sql: "UPDATE outpost_queue SET found_etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
     /// Keeps the whole entity that is sent in the place of single properties, or forgets it with `nil`.
     func setSentEntity(_ entity: Entity?, of id: Int64, in database: Database) throws {
         let text = entity.map { String(decoding: snapshots.encode($0), as: UTF8.self) }
         try database.execute(
-            sql: """
-                UPDATE outpost_queue
-                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('sentEntity', ?)), '{}') WHERE id = ?
-                """, arguments: [text, id])
+            sql: "UPDATE outpost_queue SET sent_entity = ? WHERE id = ?", arguments: [text, id])
     }
 
     /// Sets the ETag of the calls of actions that are bound to a row.
@@ -245,9 +243,21 @@ struct QueueTable {
     }
 
     func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE outpost_queue SET depends = ? WHERE id = ?",
-            arguments: [ids.sorted().map(String.init).joined(separator: ","), id])
+        try database.execute(sql: "DELETE FROM outpost_dependency WHERE request = ?", arguments: [id])
+        try Self.addDependencies(ids, of: id, in: database)
+    }
+
+    /// Lets a request wait for others besides those that it waits for.
+    static func addDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
+        guard !ids.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_dependency(request, needs) VALUES (?, ?)")
+        for other in ids { try statement.execute(arguments: [id, other]) }
+    }
+
+    /// Notes that a request was merged with changes of other clients.
+    func markMerged(_ id: Int64, in database: Database) throws {
+        try database.execute(sql: "UPDATE outpost_queue SET is_merged = 1 WHERE id = ?", arguments: [id])
     }
 
     /// Takes a request out of its change set, to be sent by itself.
@@ -257,16 +267,14 @@ struct QueueTable {
 
     /// Lets what depends on one request depend on another, or on none, instead.
     func replaceDependency(on old: Int64, by new: Int64?, in database: Database) throws {
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT id, depends FROM outpost_queue WHERE ',' || depends || ',' LIKE '%,' || ? || ',%'",
-            arguments: [old])
-        for row in rows {
-            let depends: String = row["depends"]
-            var ids = Set(depends.split(separator: ",").compactMap { Int64($0) })
-            ids.remove(old)
-            if let new, new != row["id"] { ids.insert(new) }
-            try setDependencies(ids, of: row["id"], in: database)
+        if let new {
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO outpost_dependency(request, needs)
+                    SELECT request, :new FROM outpost_dependency WHERE needs = :old AND request <> :new
+                    """, arguments: ["old": old, "new": new])
         }
+        try database.execute(sql: "DELETE FROM outpost_dependency WHERE needs = ?", arguments: [old])
     }
 
     func setOptions(_ options: ChangeOptions, of id: Int64, in database: Database) throws {
@@ -375,7 +383,6 @@ struct QueueTable {
             throw OfflineError.damagedQueue(reason: "request \(id) has no key")
         }
         let omitted: String = row["omitted"]
-        let depends: String = row["depends"]
         let base: [UInt8]? = hasNoEntity ? nil : (row["base"] as Data?).map(Array.init)
         let options: String? = row["options"]
         let theirs: Data? = row["theirs"]
@@ -385,10 +392,10 @@ struct QueueTable {
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
-                details: (detail.errors ?? []).map {
-                    ODataError.Detail(code: $0.code, message: $0.message, target: $0.target)
-                },
-                innerError: row["inner_error"], conflict: detail.conflict, at: row["failed_at"] ?? "")
+                details: try (row["errors"] as String?).map(Self.errors) ?? [],
+                innerError: row["inner_error"],
+                conflict: (row["conflict"] as String?).flatMap(QueuedRequest.Failure.Conflict.init),
+                at: row["failed_at"] ?? "")
             if let theirs, let theirShape = theirSet.flatMap({ model.shape(ofStored: $0) }) {
                 failure?.theirs = try snapshots.decode(theirs, shape: theirShape)
             }
@@ -401,9 +408,28 @@ struct QueueTable {
             changes: try entity("changes"),
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
-            dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
+            dependsOn: Self.ids(row["depends"]).sorted(), state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: decodedOptions, failure: failure, detail: detail)
+            options: decodedOptions, failure: failure, detail: detail, foundETag: row["found_etag"],
+            sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"])
+    }
+
+    /// An error behind the main one, as it is stored.
+    private struct FurtherError: Codable {
+        var code: String
+        var message: String
+        var target: String?
+    }
+
+    private static func text(_ errors: [ODataError.Detail]) throws -> String? {
+        let stored = errors.map { FurtherError(code: $0.code, message: $0.message, target: $0.target) }
+        return try stored.isEmpty ? nil : String(decoding: JSONEncoder().encode(stored), as: UTF8.self)
+    }
+
+    private static func errors(_ text: String) throws -> [ODataError.Detail] {
+        try JSONDecoder().decode([FurtherError].self, from: Data(text.utf8)).map {
+            ODataError.Detail(code: $0.code, message: $0.message, target: $0.target)
+        }
     }
 
     /// What a call carries instead of an entity.
