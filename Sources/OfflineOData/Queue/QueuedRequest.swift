@@ -131,8 +131,8 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let options: ChangeOptions
     /// Why it is in the error archive.
     public internal(set) var failure: Failure?
-    /// What it is about besides an entity: a stream, a relation, a call.
-    let detail: RequestDetail
+    /// The thing that it is about: an entity, a stream, a relation or a call.
+    public let subject: Subject
     /// The ETag of the current entity that was found before the request was sent, if it has none of its own. It guards the
     /// request also when that is sent again.
     let foundETag: String?
@@ -146,101 +146,44 @@ public struct QueuedRequest: Sendable, Identifiable {
     var mayHaveActed: Bool { state == .sending && firstSent != nil }
 }
 
-/// What a request is about besides an entity.
-struct RequestDetail: Codable, Hashable, Sendable {
-    /// The stream that is sent; `nil` where it is deleted, and for what is about no stream.
-    var stream: Int64?
-    /// The stream property; `nil` for the stream of a media entity.
-    var property: String?
-    /// The navigation property of a relation.
-    var navigation: String?
-    /// The row that a relation starts from: such requests are not among those of the row.
-    var sourceRow: Int64?
-    /// Where a relation leads.
-    var targetSet: String?
-    var targetRow: Int64?
-    /// The URL of the entity that a relation leads to, as it was.
-    var target: String?
-    /// The relations that it took the place of, by the rows at their ends; itself, where it was there already.
-    var replaced: [Related]?
-    /// What it took the place of when it was made, which its user has seen, whatever downloads bring since; and what requests
-    /// before it have made there.
-    var seen: [Related]?
-    /// What the service had in that place when it was refused for that the last time.
-    var shown: String?
-    /// The URL of a call.
-    var url: String?
-    /// Its parameters as a JSON object.
-    var parameters: String?
-    /// The row of the entity that the action is bound to, where that was here.
-    var bound: RowReference?
-    /// The row of the entity that contains the one that is changed.
-    var parentRow: Int64?
-    /// The URL of what that row contains, as it was.
-    var container: String?
-    /// What the request was, once the model has no place for it.
-    var former: FormerRequest?
-
-    /// Two rows that the navigation property relates.
-    struct Related: Codable, Hashable, Sendable {
-        var source: Int64
-        var target: Int64
-    }
-
-    /// Whether the request carries nothing but properties.
-    var isOfPropertiesAlone: Bool {
-        var rest = self
-        rest.parentRow = nil
-        rest.container = nil
-        return rest == RequestDetail()
-    }
-}
-
-/// What a request was whose entity set the service has no more: enough to read it, and to make it again elsewhere.
-struct FormerRequest: Codable, Hashable, Sendable {
-    var entity: String
-    var method: String
-    var url: String
-    var body: String?
-}
-
 extension QueuedRequest {
     /// Whether it changes the row of an entity; others stand beside the rows.
     var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
 
     /// The row that it changes, or that the action which it calls is bound to and may change; `nil` for any other request.
-    var touchedRow: RowReference? { isOfRow ? RowReference(set: entitySet, rowID: rowID) : detail.bound }
+    var touchedRow: RowReference? { isOfRow ? RowReference(set: entitySet, rowID: rowID) : boundRow }
 
     /// Whether its ETag is one of the same thing as another's: of the entity, or of the same stream of it.
     func isAbout(sameVersionAs other: QueuedRequest) -> Bool {
         guard kind == .stream || other.kind == .stream else { return true }
-        return kind == other.kind && detail.property == other.detail.property
+        return kind == other.kind && streamProperty == other.streamProperty
     }
 
     /// The ETag in a version of the entity that guards the request: the entity's, or that of the stream.
     func etag(in version: Entity) -> String? {
         guard kind == .stream else { return version.control.etag }
-        guard let property = detail.property else { return version.control.mediaEtag }
+        guard let property = streamProperty else { return version.control.mediaEtag }
         guard case .string(let etag)? = version.control.annotations["\(property)@odata.mediaEtag"] else { return nil }
         return etag
     }
-
-    /// Whether the service's model has no place for the request any more: it can be read, but not be sent.
-    public var isWithoutPlace: Bool { detail.former != nil }
 }
 
 extension QueuedRequest {
     /// The entity as a URL relative to the service root, such as `Orders(10248)`.
     public var entityText: String {
-        if let former = detail.former { return former.entity }
-        guard kind != .call else { return detail.url ?? entitySet }
-        var entity = KeyURL.url(set: entitySet, key: key, shape: changes.shape).description
-        if let container = detail.container { entity = container + entity.dropFirst(entitySet.count) }
-        switch kind {
-        case .stream: return "\(entity)/\(detail.property ?? "$value")"
-        case .link, .unlink: return "\(entity)/\(detail.navigation ?? "")"
-        default: return entity
+        switch subject {
+        case .unmapped(let former, _): former.entity
+        case .call(let call): call.url
+        case .entity: entityURL
+        case .stream(let change): "\(entityURL)/\(change.property ?? "$value")"
+        case .relation(let change): "\(entityURL)/\(change.navigation)"
         }
+    }
+
+    private var entityURL: String {
+        let entity = KeyURL.url(set: entitySet, key: key, shape: changes.shape).description
+        guard let container = subject.container?.url else { return entity }
+        return container + entity.dropFirst(entitySet.count)
     }
 }
 

@@ -36,7 +36,7 @@ struct Containment {
     ) throws -> [QueuedRequest] {
         guard Self.contains(table) else { return [] }
         return try queue.requests(ofSetsWithin: table.set, in: database).filter { request in
-            try container(in: table, ofRowIn: request.entitySet, request.detail.parentRow, database) == row
+            try container(in: table, ofRowIn: request.entitySet, request.parentRow, database) == row
         }
     }
 
@@ -134,7 +134,7 @@ struct Containment {
                         where: { rowID in
                             guard let parent else { return true }
                             return try queue.requests(set: table.set, rowID: rowID, in: database)
-                                .contains { $0.detail.parentRow == parent }
+                                .contains { $0.parentRow == parent }
                         })
                     ?? Aliases(mapping: mapping).rowID(set: set, key: key, in: database)
                 guard let rowID else { return nil }
@@ -150,7 +150,7 @@ struct Containment {
         of set: String, in container: Int64, _ queue: QueueTable, _ database: Database
     ) throws -> Int64? {
         try queue.requests(in: database).last {
-            $0.entitySet == set && $0.kind == .delete && $0.detail.parentRow == container
+            $0.entitySet == set && $0.kind == .delete && $0.parentRow == container
         }?.rowID
     }
 

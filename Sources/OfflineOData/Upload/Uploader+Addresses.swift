@@ -19,7 +19,7 @@ extension Uploader {
     func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
         if request.kind == .call { return try await boundURL(of: request) }
         let key = key ?? request.key
-        guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key, mapping) }
+        guard request.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key, mapping) }
         let place = try await address(of: request)
         guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
         var url = place.url
@@ -30,7 +30,7 @@ extension Uploader {
 
     /// The address that the service gave the entity of a request; `nil` for the one that its key makes.
     func link(of request: QueuedRequest) async throws -> String? {
-        guard request.isOfRow, request.detail.parentRow == nil else { return nil }
+        guard request.isOfRow, request.parentRow == nil else { return nil }
         let row = RowReference(set: request.entitySet, rowID: request.rowID)
         return try await database.read { try EntityLinks.edit(of: row, in: $0) }
     }
@@ -40,7 +40,7 @@ extension Uploader {
     /// - Throws: `ODataError` where a container is gone: the request goes to the archive then.
     func address(of request: QueuedRequest) async throws -> EntityAddress {
         let set = request.entitySet
-        guard let parent = request.detail.parentRow else {
+        guard let parent = request.parentRow else {
             return EntityAddress(url: ODataURL(path: ResourcePath([.name(Identifier(set), .none)])))
         }
         return try await database.read { [mapping] database in

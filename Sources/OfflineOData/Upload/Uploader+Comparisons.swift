@@ -41,11 +41,9 @@ extension Uploader {
         let navigation: String
 
         init?(_ request: QueuedRequest) {
-            guard request.kind.isRelation, let row = request.detail.sourceRow,
-                let navigation = request.detail.navigation
-            else { return nil }
-            self.row = RowReference(set: request.entitySet, rowID: row)
-            self.navigation = navigation
+            guard let relation = request.relation else { return nil }
+            row = RowReference(set: request.entitySet, rowID: relation.sourceRow)
+            navigation = relation.navigation
         }
     }
 

@@ -77,7 +77,7 @@ extension Uploader {
     private func versions(in conflict: Conflict, _ request: QueuedRequest) async throws -> ConflictVersions {
         let known = try await read { try outcomes.known(beneath: request, in: $0) }
         return ConflictVersions(
-            entitySet: request.detail.bound?.set ?? request.entitySet,
+            entitySet: request.boundRow?.set ?? request.entitySet,
             key: request.kind == .call ? conflict.theirs?.key ?? request.key : request.key,
             kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs, known: known)
     }
@@ -85,7 +85,7 @@ extension Uploader {
     /// Merges the versions of a stream, each of which is one value. Its base version is known as long as its bytes are in the store.
     private func merge(streamOf request: QueuedRequest, _ conflict: Conflict) async throws -> ConflictMerge {
         let shape = request.changes.shape
-        let name = request.detail.property ?? "$value"
+        let name = request.streamProperty ?? "$value"
         guard let theirs = conflict.theirs else { return .conflict([name]) }
         if try await taken(streamOf: request) != nil {
             return VersionMerge.whole(isMine: true, isBase: false, name: name, shape: shape)

@@ -68,7 +68,7 @@ extension QueueTable {
 
     /// Streams never travel in a batch (rule 9).
     private static func fitIntoBatch(_ requests: [QueuedRequest]) -> Bool {
-        requests.allSatisfy { $0.kind != .stream && $0.detail.stream == nil }
+        requests.allSatisfy { $0.kind != .stream && $0.stream == nil }
     }
 
     /// SQL that is true of a request of the queue that waits for another one.

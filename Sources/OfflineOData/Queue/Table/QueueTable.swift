@@ -102,7 +102,7 @@ struct QueueTable {
     func append(
         _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
-        detail: RequestDetail? = nil, in database: Database
+        subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
     ) throws -> Int64 {
         let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn)
         try database.execute(
@@ -116,7 +116,7 @@ struct QueueTable {
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
                 base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
-                try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
+                Self.text(subject),
                 newGuid().description,
             ])
         let id = database.lastInsertedRowID
@@ -228,18 +228,22 @@ struct QueueTable {
     }
 
     /// Keeps a request that the model has no place for as what it was, apart from any row.
-    func markWithoutPlace(_ request: QueuedRequest, as former: FormerRequest, in database: Database) throws {
-        var detail = request.detail
-        detail.former = former
-        try setDetail(detail, of: request.id, in: database)
+    func markWithoutPlace(_ request: QueuedRequest, as former: QueuedRequest.FormerRequest, in database: Database)
+        throws
+    {
+        try setSubject(.unmapped(former, request.subject), of: request.id, in: database)
         // Should a set of this name come back, its rows are others.
         try database.execute(sql: "UPDATE outpost_queue SET row_id = 0 WHERE id = ?", arguments: [request.id])
     }
 
-    func setDetail(_ detail: RequestDetail, of id: Int64, in database: Database) throws {
+    func setSubject(_ subject: QueuedRequest.Subject, of id: Int64, in database: Database) throws {
         try database.execute(
-            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?",
-            arguments: [String(decoding: try JSONEncoder().encode(detail), as: UTF8.self), id])
+            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?", arguments: [Self.text(subject), id])
+    }
+
+    private static func text(_ subject: QueuedRequest.Subject) throws -> String? {
+        let stored = StoredSubject(subject)
+        return stored.isEmpty ? nil : String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
     }
 
     func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
@@ -314,7 +318,7 @@ struct QueueTable {
             arguments.append(snapshots.trace(of: part.value, in: part.name))
         }
         return try fetch(condition, arguments, in: database)
-            .filter { $0.key == key && $0.detail.parentRow == parent }.map(\.id)
+            .filter { $0.key == key && $0.parentRow == parent }.map(\.id)
     }
 
     /// The row of what was deleted here before something else was made here with its key, be that several times: what the
@@ -368,10 +372,10 @@ struct QueueTable {
             let state = QueuedRequest.State(rawValue: row["state"])
         else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
         let text: String? = row["detail"]
-        let detail =
-            try text.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) } ?? RequestDetail()
+        let stored =
+            try text.map { try JSONDecoder().decode(StoredSubject.self, from: Data($0.utf8)) } ?? StoredSubject()
         // A call need not be about an entity, and one without a place is about nothing that there still is.
-        let hasNoEntity = kind == .call || detail.former != nil
+        let hasNoEntity = kind == .call || !stored.isMapped
         guard let shape = hasNoEntity ? Self.noShape : model.shape(ofStored: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
@@ -387,7 +391,7 @@ struct QueueTable {
         let options: String? = row["options"]
         let theirs: Data? = row["theirs"]
         // A call was refused for what it is bound to.
-        let theirSet = kind == .call ? detail.bound?.set : hasNoEntity ? nil : set
+        let theirSet = kind == .call ? stored.boundSet : hasNoEntity ? nil : set
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
@@ -410,7 +414,8 @@ struct QueueTable {
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: Self.ids(row["depends"]).sorted(), state: state,
             requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: decodedOptions, failure: failure, detail: detail, foundETag: row["found_etag"],
+            options: decodedOptions, failure: failure, subject: try stored.subject(of: kind, id),
+            foundETag: row["found_etag"],
             sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"])
     }
 
