@@ -112,8 +112,8 @@ struct EngineRows {
         number.map { .integer(Int64($0)) } ?? .null
     }
 
-    private static func instant(_ text: String?) -> ODataValue {
-        text.flatMap { ODataDateTimeOffset($0) }.map { .dateTimeOffset($0) } ?? .null
+    private static func instant(_ instant: ODataDateTimeOffset?) -> ODataValue {
+        instant.map { .dateTimeOffset($0) } ?? .null
     }
 }
 

@@ -119,7 +119,7 @@ struct QueueMigration {
         var failure =
             try after.request(request.id, in: database)?.failure
             ?? QueuedRequest.Failure(
-                status: nil, code: "ModelChanged", message: "", at: environment.instant.description)
+                status: nil, code: "ModelChanged", message: "", at: environment.instant)
         failure.message += failure.message.isEmpty ? message : " " + message
         if let lost { failure.innerError = lostText(lost, besides: failure.innerError) }
         try after.markFailed(request.id, state(of: request), failure, in: database)

@@ -105,7 +105,7 @@ struct QueueFolding {
     }
 
     private func isFoldable(_ request: QueuedRequest) -> Bool {
-        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable,
+        guard request.state == .pending, request.firstSentField == nil, !request.options.isUnmodifiable,
             request.carriesPropertiesAlone
         else { return false }
         guard let categories else { return true }

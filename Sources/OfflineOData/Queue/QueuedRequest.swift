@@ -74,14 +74,14 @@ public struct QueuedRequest: Sendable, Identifiable {
         /// The conflict that was found, by whichever status the service told of it; `nil` where there is none, or an earlier
         /// version of this library did not note it.
         public var conflict: Conflict?
-        /// When it happened.
-        public var at: String
+        /// The time of the failure; `nil` if the queue is damaged there.
+        public var at: ODataDateTimeOffset?
 
         /// Makes a failure.
         public init(
             status: Int?, code: String, message: String, target: String? = nil,
             details: [ODataError.Detail] = [], innerError: String? = nil, theirs: Entity? = nil,
-            conflict: Conflict? = nil, at: String
+            conflict: Conflict? = nil, at: ODataDateTimeOffset?
         ) {
             self.details = details
             self.conflict = conflict
@@ -123,10 +123,10 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// `Repeatability-Request-ID`, which a change has from the moment when it was made, so that a copy of the store sends the
     /// same one; another one once the service has refused it. The requests of a change set are sent with that of the first.
     public internal(set) var requestID: String?
-    /// `Repeatability-First-Sent`, as long as there is one.
-    public internal(set) var firstSent: String?
-    /// When the change was made, or asked for again after it was refused.
-    public let createdAt: String
+    /// `Repeatability-First-Sent` as it is sent, as long as there is one. A repeat sends the same text.
+    var firstSentField: String?
+    /// The time when the change was made, or asked for again after it was refused; `nil` if the queue is damaged there.
+    public let createdAt: ODataDateTimeOffset?
     /// How it is treated.
     public let options: ChangeOptions
     /// Why it is in the error archive.
@@ -142,8 +142,11 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// Whether it was merged with changes of other clients, which a later change was not made of.
     let isMergedWithOthers: Bool
 
+    /// The time of the first transmission, as long as there is one (`Repeatability-First-Sent`).
+    public var firstSent: ODataDateTimeOffset? { firstSentField.flatMap(ODataDateTimeOffset.httpDate) }
+
     /// Whether it was on its way, and nobody knows yet what became of it.
-    var mayHaveActed: Bool { state == .sending && firstSent != nil }
+    var mayHaveActed: Bool { state == .sending && firstSentField != nil }
 }
 
 extension QueuedRequest {

@@ -128,7 +128,7 @@ extension UploadStep {
         let failure = QueuedRequest.Failure(
             status: answer.status, code: "NoKey",
             message: "The service created \(request.entitySet) without saying under which key.",
-            at: uploader.environment.instant.description)
+            at: uploader.environment.instant)
         try uploader.outcomes.fail(request, .inDoubt, failure, in: database)
     }
 

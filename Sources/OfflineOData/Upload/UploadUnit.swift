@@ -45,7 +45,7 @@ extension QueuedRequest {
     var asPending: QueuedRequest {
         var request = self
         request.state = .pending
-        request.firstSent = nil
+        request.firstSentField = nil
         request.failure = nil
         return request
     }

@@ -62,10 +62,10 @@ extension Uploader {
     /// The time of the first sending of requests that leave now: where another copy of the store may have sent them, that may have
     /// been as soon as they were made, and the service must not take them for new ones (rule 2).
     private func firstSending(of requests: [QueuedRequest]) -> String {
-        guard origin.isCopy, let made = requests.compactMap({ ODataDateTimeOffset($0.createdAt)?.seconds }).min() else {
+        guard origin.isCopy, let made = requests.compactMap(\.createdAt?.seconds).min() else {
             return environment.httpDate
         }
-        return HTTPDate.text(seconds: min(made, Int64(environment.now().rounded(.down))))
+        return HTTPDate.text(seconds: min(made, environment.now().seconds))
     }
 
     /// Puts a unit back that did not act in this transmission. A unit that was sent before may have acted then: it stays marked.

@@ -168,7 +168,7 @@ extension Uploader {
     ) async throws -> ODataRequest {
         var message = message
         message.headers = try await headers(of: request)
-        if isRepeatable != false, let id = request.requestID, let sent = request.firstSent {
+        if isRepeatable != false, let id = request.requestID, let sent = request.firstSentField {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
         } else {
             // A client of its own mind would put one of its own there, with the time of a clock that may be wrong.

@@ -43,7 +43,7 @@ struct Uploader: Sendable {
         outcomes = UploadOutcomes(mapping: mapping, environment: environment)
     }
 
-    /// The seconds that a busy service may ask an upload to wait: one that wants more is asked again by the next upload.
+    /// The seconds that a busy service may ask an upload to wait. A service that wants more is asked again by the next upload.
     static let longestWait = 120
 
     /// Sends what can be sent.
@@ -77,7 +77,7 @@ struct Uploader: Sendable {
                 // Busy: the unit is put back or known to be under way, and is sent again.
                 let tried = tries[unit.id, default: 0]
                 tries[unit.id] = tried + 1
-                try await environment.sleep(error.retryAfter.map { Double(max(0, $0)) } ?? Double(1 << min(tried, 6)))
+                try await environment.sleep(.seconds(error.retryAfter.map { max(0, $0) } ?? 1 << min(tried, 6)))
                 continue
             }
             switch outcome {
@@ -161,7 +161,7 @@ struct Uploader: Sendable {
         _ unit: UploadUnit, _ state: QueuedRequest.State, _ error: ODataError, message: String,
         conflicts: [Int64: Conflict] = [:]
     ) async throws -> Outcome {
-        let at = environment.instant.description
+        let at = environment.instant
         var versions = conflicts.compactMapValues(\.theirs)
         for request in unit.requests where versions[request.id] == nil {
             versions[request.id] = await version(behind: request, state)

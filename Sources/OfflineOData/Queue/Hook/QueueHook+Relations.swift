@@ -117,7 +117,7 @@ extension QueueHook {
     /// Whether an edit may take the place of a request: one that was never sent, or that the service refused.
     func isReplaceable(_ request: QueuedRequest, by options: ChangeOptions) -> Bool {
         guard !options.isUnmodifiable, !request.options.isUnmodifiable else { return false }
-        return request.state == .refused || (request.state == .pending && request.firstSent == nil)
+        return request.state == .refused || (request.state == .pending && request.firstSentField == nil)
     }
 }
 

@@ -214,7 +214,7 @@ struct QueueHook: WriteHook {
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
-            first.firstSent == nil
+            first.firstSentField == nil
         {
             neverExisted = true
         }

@@ -183,7 +183,7 @@ struct QueueTable {
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
                 failure.innerError,
-                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue,
+                failure.theirs.map(snapshots.encode), failure.at?.description, failure.conflict?.rawValue,
                 Self.text(failure.details), id,
             ])
     }
@@ -399,7 +399,7 @@ struct QueueTable {
                 details: try (row["errors"] as String?).map(Self.errors) ?? [],
                 innerError: row["inner_error"],
                 conflict: (row["conflict"] as String?).flatMap(QueuedRequest.Failure.Conflict.init),
-                at: row["failed_at"] ?? "")
+                at: (row["failed_at"] as String?).flatMap(ODataDateTimeOffset.init))
             if let theirs, let theirShape = theirSet.flatMap({ model.shape(ofStored: $0) }) {
                 failure?.theirs = try snapshots.decode(theirs, shape: theirShape)
             }
@@ -413,7 +413,8 @@ struct QueueTable {
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
             dependsOn: Self.ids(row["depends"]).sorted(), state: state,
-            requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
+            requestID: row["request_id"], firstSentField: row["first_sent"],
+            createdAt: ODataDateTimeOffset(row["created_at"] as String),
             options: decodedOptions, failure: failure, subject: try stored.subject(of: kind, id),
             foundETag: row["found_etag"],
             sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"])
