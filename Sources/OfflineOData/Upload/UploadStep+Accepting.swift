@@ -88,8 +88,9 @@ extension UploadStep {
     ) async throws -> Accepted {
         var theirs: Entity?
         if case .entity(let entity) = response.body { theirs = entity }
-        // An answer that shows another entity tells nothing about this one.
-        if request.kind != .create, request.kind != .call, let key = theirs?.key, key != request.key { theirs = nil }
+        // An answer that shows another entity tells nothing about this one. An entity that the unit creates has another key here.
+        let isCreated = unit.requests.contains { $0.kind == .create && $0.touchedRow == request.touchedRow }
+        if !isCreated, request.kind != .call, let key = theirs?.key, key != request.key { theirs = nil }
         var key: EntityKey?
         var reading = isRepeat ? UploadOutcomes.Reading.repeated(with: all) : .atOnce
         let etag = request.kind == .stream || request.kind == .call ? nil : response.etag
@@ -102,7 +103,7 @@ extension UploadStep {
             if let key { theirs = await uploader.readAgain(request, key) ?? theirs }
         case .update where theirs == nil:
             let lacksVersion = response.etag == nil && (unit.isSingle || request.etag != nil)
-            guard isRepeat || lacksVersion || uploader.wire.readsAgain || unit.isSingle && response.body.isEntity
+            guard isRepeat || lacksVersion || uploader.wire.readsAgain || response.body.isEntity
             else { break }
             // The answer to a repeat may be of an older version than the one that a download has brought.
             theirs = await uploader.readAgain(request, request.key)

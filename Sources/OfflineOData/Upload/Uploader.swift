@@ -81,7 +81,9 @@ struct Uploader: Sendable {
                 continue
             }
             switch outcome {
-            case .accepted(let requests): report.accepted += requests
+            case .accepted(let requests):
+                let accepted = Set(requests.map(\.id))
+                report.accepted += unit.requests.filter { accepted.contains($0.id) }
             case .givenUp(let requests): report.givenUp += requests
             case .failed:
                 let failed = try await database.read { database in
