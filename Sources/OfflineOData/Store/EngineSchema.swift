@@ -127,15 +127,16 @@ enum EngineSchema {
         dependencies + failureColumns,
     ]
 
-    /// A request may wait for one that has left the queue: such a row stays, and holds nothing up.
+    /// A request may wait for one that has left the queue: such a row stays, and holds nothing up. A store that was saved from damaged
+    /// files may have the table already.
     private static let dependencies = [
         """
-        CREATE TABLE outpost_dependency(
+        CREATE TABLE IF NOT EXISTS outpost_dependency(
             id INTEGER PRIMARY KEY, request INTEGER NOT NULL, needs INTEGER NOT NULL
         ) STRICT
         """,
-        "CREATE UNIQUE INDEX outpost_dependency_request ON outpost_dependency(request, needs)",
-        "CREATE INDEX outpost_dependency_needs ON outpost_dependency(needs)",
+        "CREATE UNIQUE INDEX IF NOT EXISTS outpost_dependency_request ON outpost_dependency(request, needs)",
+        "CREATE INDEX IF NOT EXISTS outpost_dependency_needs ON outpost_dependency(needs)",
         """
         INSERT OR IGNORE INTO outpost_dependency(request, needs)
         SELECT q.id, each.value FROM outpost_queue AS q, json_each(
@@ -144,7 +145,7 @@ enum EngineSchema {
         """,
         "ALTER TABLE outpost_queue DROP COLUMN depends",
         """
-        CREATE TRIGGER outpost_queue_gone AFTER DELETE ON outpost_queue
+        CREATE TRIGGER IF NOT EXISTS outpost_queue_gone AFTER DELETE ON outpost_queue
         BEGIN DELETE FROM outpost_dependency WHERE request = OLD.id; END
         """,
     ]
