@@ -30,6 +30,9 @@ public struct QueuedRequest: Sendable, Identifiable {
 
         /// Whether it makes a relation or takes one away.
         var isRelation: Bool { self == .link || self == .unlink }
+
+        /// Whether a second execution has another effect than the first one.
+        var isHarmfulTwice: Bool { self == .create || self == .call }
     }
 
     /// Where the request stands.

@@ -23,6 +23,11 @@ struct UploadUnit: Sendable {
     /// Whether one of its requests was sent before and its outcome is not known yet.
     var mayHaveActed: Bool { requests.contains(where: \.mayHaveActed) }
 
+    /// The content, as far as it decides over an answer.
+    var content: Verdict.Facts.Content {
+        isSingle ? .single(requests[0].kind) : .changeSet(isHarmfulTwice: requests.contains { $0.kind.isHarmfulTwice })
+    }
+
     /// The number of transmissions that the options of its requests allow when the service is busy.
     var retries: Int { requests[0].options.retries }
 
@@ -38,9 +43,6 @@ struct UploadUnit: Sendable {
 }
 
 extension QueuedRequest {
-    /// Whether a second execution has another effect than the first one.
-    var isHarmfulTwice: Bool { kind == .create || kind == .call }
-
     /// The same request, as if never sent.
     var asPending: QueuedRequest {
         var request = self
@@ -48,12 +50,5 @@ extension QueuedRequest {
         request.firstSentField = nil
         request.failure = nil
         return request
-    }
-}
-
-extension UploadUnit {
-    /// The content, as far as it decides over an answer.
-    var content: Verdict.Facts.Content {
-        isSingle ? .single(requests[0].kind) : .changeSet(isHarmfulTwice: requests.contains(where: \.isHarmfulTwice))
     }
 }

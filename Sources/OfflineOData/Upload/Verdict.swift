@@ -124,7 +124,7 @@ extension Verdict {
 
         fileprivate var isHarmfulTwice: Bool {
             switch content {
-            case .single(let kind): kind == .create || kind == .call
+            case .single(let kind): kind.isHarmfulTwice
             case .changeSet(let isHarmfulTwice): isHarmfulTwice
             }
         }
