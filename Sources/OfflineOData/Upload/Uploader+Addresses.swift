@@ -4,9 +4,9 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// Where the entities of requests are at the service: in a set, or in what another entity contains.
+/// The addresses of the entities of requests: in a set, or in a collection or property of another entity.
 extension Uploader {
-    /// Where the entity of a request is created.
+    /// The place at which the entity of a request is created.
     struct EntityAddress {
         var url: ODataURL
         /// Whether there may be many; else the entity is put there.

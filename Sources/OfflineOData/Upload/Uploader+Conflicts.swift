@@ -1,7 +1,7 @@
 import ODataModel
 import ODataService
 
-/// Changes of what others have changed meanwhile.
+/// Changes of entities that other clients changed meanwhile.
 extension Uploader {
     struct Conflict {
         var theirs: Entity?
@@ -11,7 +11,7 @@ extension Uploader {
         var kind: QueuedRequest.Failure.Conflict { theirs == nil ? .deleted : .changed }
     }
 
-    /// What becomes of a change that met another version of its entity.
+    /// The decision about a change that met another version of its entity.
     enum Settlement {
         /// It goes to the error archive; both sides changed these paths, as far as a merge found some.
         case conflict([String])

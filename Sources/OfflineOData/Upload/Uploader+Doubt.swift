@@ -4,7 +4,7 @@ import ODataService
 
 /// Looks for the entities of creations whose answer was lost.
 extension Uploader {
-    /// The property by which an app says that it finds again what a request creates, and its value.
+    /// The property that the app names to find a created entity again, with its value.
     func correlation(of request: QueuedRequest) -> (name: String, value: ODataValue)? {
         guard let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
             !value.isNull

@@ -20,9 +20,9 @@ extension Uploader {
     /// Marks requests as on their way (rule 3), and counts that (rule 10). All of them are sent with the identification of the first
     /// (rule 2).
     ///
-    /// - Parameter etags: those of what the service was found to have, by the numbers of the requests that have none of their
-    ///   own. A repeat is guarded by what the first sending was: that may never have arrived, and others have been there since.
-    /// - Returns: `nil`, and none is marked, where one of them was undone while the service was asked about it.
+    /// - Parameter etags: the ETags of the current entities, by the numbers of the requests that have none of their own. A repeat is
+    ///   guarded by the ETag of the first transmission: that may never have arrived, and other clients have been there since.
+    /// - Returns: `nil`, and none is marked, if one of them was undone while the service was asked about it.
     func mark(_ unit: UploadUnit, found etags: [Int64: String]) async throws -> UploadUnit? {
         let requests = unit.requests
         // It may have to be fetched first, and what ends meanwhile must not leave a doubt about what never left.

@@ -46,15 +46,15 @@ struct Uploader: Sendable {
     /// The seconds that a busy service may ask an upload to wait. A service that wants more is asked again by the next upload.
     static let longestWait = 120
 
-    /// Sends what can be sent.
+    /// Sends every unit that can be sent.
     ///
-    /// - Parameter report: has the requests that failed before any was sent, and gets what became of the others, as far as it
-    ///   came.
-    /// - Throws: what the way to the service throws; requests not answered stay queued.
+    /// - Parameter report: the requests that failed before any was sent; the results of the others are added, also if the upload
+    ///   ends early.
+    /// - Throws: errors of the way to the service; requests that were not answered stay queued.
     func upload(into report: inout UploadReport) async throws {
         let failedBefore = report.failed.count
         let total = try await database.read { database in
-            // What is on its way is sent whatever it is.
+            // Requests that are on their way are sent whatever their category.
             try failedBefore + outcomes.queue.ids([.sending], in: nil, in: database).count
                 + outcomes.queue.ids([.pending], in: options.categories, in: database).count
         }
@@ -199,7 +199,7 @@ struct Uploader: Sendable {
 }
 
 extension QueuedRequest {
-    /// The ETag that it is sent with: of what it was made of, else of what the service was found to have before.
+    /// The ETag with which it is sent: of the version that it was made of, else of the current entity that was found before.
     var guardingETag: String? { etag ?? foundETag }
 
     /// Whether an entity has what the request sent.
