@@ -29,7 +29,7 @@ private struct Place: Sendable {
 private let places = [
     Place("outpost_queue", "detail"), Place("outpost_queue", "options"),
     Place("outpost_queue", "changes", isText: false), Place("outpost_queue", "theirs", isText: false),
-    Place("outpost_queue", "entity_set"), Place("outpost_queue", "depends"),
+    Place("outpost_queue", "entity_set"), Place("outpost_queue", "errors"),
     Place("outpost_before", "entity", isText: false), Place("outpost_shelf", "content", isText: false),
     Place("outpost_shelf", "table_name"), Place("outpost_staged", "content", isText: false),
     Place("outpost_query", "text"),
@@ -78,11 +78,13 @@ private func fill(_ database: Database) throws {
             .update, set: orders.set, rowID: row, key: order, changes: Entity(shape: orders.shape, ["Name": "mine"]),
             base: order, etag: "W/\"1\"", dependsOn: [], createdAt: time, options: options, in: database)
         try queue.markFailed(
-            id, .refused, .init(status: 412, code: "Changed", message: "by others", theirs: order, at: time),
+            id, .refused,
+            .init(status: 412, code: "Changed", message: "by others", theirs: order, at: ODataDateTimeOffset(time)),
             in: database)
         _ = try queue.append(
             .update, set: items.set, rowID: itemRow, key: item, changes: item, dependsOn: [id], createdAt: time,
-            options: ChangeOptions(), detail: RequestDetail(parentRow: row, container: "Orders(\(number))/Items"),
+            options: ChangeOptions(),
+            subject: .entity(.init(container: .init(row: row, url: "Orders(\(number))/Items"))),
             in: database)
         var tree = order
         tree.related["Items"] = .many([item])
@@ -95,7 +97,7 @@ private func fill(_ database: Database) throws {
     let nothing = Entity(shape: QueueTable.noShape)
     _ = try queue.append(
         .call, set: "", rowID: 0, key: nothing, changes: nothing, dependsOn: [], createdAt: time, options: options,
-        detail: RequestDetail(url: "Orders(1)/Shop.Pay", parameters: "{}"), in: database)
+        subject: .call(.init(url: "Orders(1)/Shop.Pay", parameters: "{}")), in: database)
     try DeletionShelf(mapping: mapping).clear(deletedRow, orders, queue, before, in: database)
     try BulkLoader(table: orders, in: database).delete(deletedRow)
 }
@@ -111,11 +113,11 @@ private func readQueue(_ database: Database) throws {
     let requests = try queue.requests(in: database)
     for request in requests {
         precondition(!request.description.isEmpty)
-        try queue.setDetail(request.detail, of: request.id, in: database)
+        try queue.setSubject(request.subject, of: request.id, in: database)
         try queue.setOptions(request.options, of: request.id, in: database)
     }
     guard let again = try? queue.requests(in: database) else { preconditionFailure("what was kept is not read") }
-    precondition(again.map(\.detail) == requests.map(\.detail), "a detail that was kept is read as another one")
+    precondition(again.map(\.subject) == requests.map(\.subject), "a subject that was kept is read as another one")
     precondition(again.map(\.options) == requests.map(\.options), "options that were kept are read as others")
 }
 

@@ -11,7 +11,7 @@ extension OfflineODataProvider {
     ///
     /// ```swift
     /// var options = store.options
-    /// options.localChangeExpiry = 86_400
+    /// options.localChangeExpiry = .seconds(86_400)
     /// try store.setOptions(options)
     /// ```
     /// - Throws: ``OfflineError/optionFixed(name:)`` for one that is set at opening; nothing is changed then.

@@ -50,9 +50,9 @@ extension OfflineODataProvider {
         public var assumedOffset: Int?
         /// Whether keys that are texts or bytes must state how long they may get, as older engines want it.
         public var requiresMaxLengthOfKeys = false
-        /// How many seconds a change may wait before an upload puts it into the error archive instead of sending it,
+        /// How long a change may wait before an upload puts it into the error archive instead of sending it,
         /// where that upload's ``UploadOptions/expiresAfter`` says nothing else; `nil` for no limit.
-        public var localChangeExpiry: Double?
+        public var localChangeExpiry: Duration?
         /// By entity set, what happens to a change of an entity that somebody else has changed meanwhile. The other sets have the
         /// policy of the upload (``UploadOptions/conflictPolicy``). A contained collection is named by its path, such as
         /// `Albums/Pages`.

@@ -206,17 +206,17 @@ extension OfflineODataProvider {
         _ uploadOptions: UploadOptions, _ outcomes: UploadOutcomes
     ) async throws -> [QueuedRequest] {
         guard let age = uploadOptions.expiresAfter ?? options.localChangeExpiry else { return [] }
-        let (now, at) = (options.environment.now(), options.environment.instant.description)
+        let now = options.environment.instant
         let failed = try await database.write { [queue] database in
             var expired: [Int64] = []
             for id in try queue.ids([.pending], in: uploadOptions.categories, in: database) {
                 // One that was made and deleted again is gone with the first of them.
-                guard let request = try queue.request(id, in: database), request.firstSent == nil,
-                    let made = ODataDateTimeOffset(request.createdAt), now - Double(made.seconds) > age
+                guard let request = try queue.request(id, in: database), request.firstSentField == nil,
+                    let made = request.createdAt, made.advanced(by: age) < now
                 else { continue }
                 let failure = QueuedRequest.Failure(
                     status: nil, code: QueuedRequest.Failure.expired,
-                    message: "The change waited longer than \(Int(max(age, 0))) seconds.", at: at)
+                    message: "The change waited longer than \(max(age.components.seconds, 0)) seconds.", at: now)
                 try outcomes.fail(request, .refused, failure, in: database)
                 expired.append(request.id)
             }

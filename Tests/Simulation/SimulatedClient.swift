@@ -126,7 +126,8 @@ actor SimulatedClient {
         let (time, clock) = (time, clock)
         var options = OfflineODataProvider.Options()
         options.environment = Environment(
-            now: { clock.now }, newGuid: { guids.next() }, sleep: { time.pass($0) })
+            now: { clock.instant }, newGuid: { guids.next() },
+            sleep: { time.pass($0 / .seconds(1)) })
         let identity = StoreFileIdentity(volume: "disk-\(number)", file: UInt64(file ?? fileNumber))
         options.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
         options.downloadPageSize = 5

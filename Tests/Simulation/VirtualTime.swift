@@ -1,4 +1,5 @@
 import ODataModel
+import OfflineOData
 import Synchronization
 
 /// Time that passes only when the simulation says so; each client's clock may be wrong by an amount of its own.
@@ -22,8 +23,11 @@ final class ClientClock: Sendable {
 
     init(_ time: VirtualTime) { self.time = time }
 
-    /// What the client takes for the time, in seconds since 1970.
-    var now: Double { time.now + error.withLock { $0 } }
+    /// The time that the client reads.
+    var instant: ODataDateTimeOffset {
+        let milliseconds = Int64(((time.now + error.withLock { $0 }) * 1000).rounded(.down))
+        return ODataDateTimeOffset(seconds: 0).advanced(by: .milliseconds(milliseconds))
+    }
 
     /// Puts it wrong by a number of seconds from now on.
     func set(wrongBy seconds: Double) { error.withLock { $0 = seconds } }

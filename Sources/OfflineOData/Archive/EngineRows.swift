@@ -96,11 +96,11 @@ struct EngineRows {
 
     /// The properties that are sent, as JSON; `nil` for a delete.
     func body(of request: QueuedRequest) -> String? {
-        if let former = request.detail.former { return former.body }
+        if let former = request.former { return former.body }
         switch request.kind {
         case .delete, .stream, .unlink: return nil
-        case .link: return request.detail.target.map { "{\"@odata.id\":\"\($0)\"}" }
-        case .call: return request.detail.parameters
+        case .link: return request.relation.map(\.target).map { "{\"@odata.id\":\"\($0)\"}" }
+        case .call: return request.actionCall?.parameters
         case .create, .update: break
         }
         var writer = JSONWriter(reservingCapacity: 256)
@@ -114,8 +114,8 @@ struct EngineRows {
         number.map { .integer(Int64($0)) } ?? .null
     }
 
-    private static func instant(_ text: String?) -> ODataValue {
-        text.flatMap { ODataDateTimeOffset($0) }.map { .dateTimeOffset($0) } ?? .null
+    private static func instant(_ instant: ODataDateTimeOffset?) -> ODataValue {
+        instant.map { .dateTimeOffset($0) } ?? .null
     }
 }
 
@@ -128,7 +128,8 @@ struct RequestMethods {
     func method(of request: QueuedRequest) -> String {
         guard !request.isWithoutPlace else { return request.method }
         return switch request.kind {
-        case .create where isPut(request.entitySet), .link where isSingle(request.detail.navigation, request.entitySet):
+        case .create where isPut(request.entitySet),
+            .link where isSingle(request.relation?.navigation, request.entitySet):
             "PUT"
         case .update: wholeEntities.contains(request.entitySet) ? "PUT" : model.version < .v3 ? "MERGE" : "PATCH"
         default: request.method
@@ -150,19 +151,19 @@ extension QueuedRequest {
     /// The HTTP method that it is sent by, as far as the request itself tells: a service may want PUT, or MERGE, in the
     /// place of PATCH, and relations to a single entity are put. `RequestMethod` in the error archive knows that.
     public var method: String {
-        if let former = detail.former { return former.method }
+        if let former { return former.method }
         return switch kind {
         case .create, .call, .link: "POST"
         case .update: "PATCH"
-        case .stream: detail.stream == nil ? "DELETE" : "PUT"
+        case .stream: stream == nil ? "DELETE" : "PUT"
         case .delete, .unlink: "DELETE"
         }
     }
 
     /// The URL that it is sent to, relative to the service root.
     public var url: String {
-        if let former = detail.former { return former.url }
+        if let former { return former.url }
         return kind == .create
-            ? detail.container ?? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
+            ? subject.container?.url ?? entitySet : entityText + (kind == .link || kind == .unlink ? "/$ref" : "")
     }
 }

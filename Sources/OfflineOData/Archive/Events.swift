@@ -1,11 +1,12 @@
 import GRDB
+import ODataModel
 
 /// One thing that happened to the store.
 public struct SyncEvent: Hashable, Sendable, Identifiable {
     /// The number, growing.
     public let id: Int64
-    /// When, as an ISO 8601 instant.
-    public let at: String
+    /// The time; `nil` if the store is damaged there.
+    public let at: ODataDateTimeOffset?
     /// What kind of thing: `created`, `download`, `upload`, `accepted`, `failed`, …
     public let kind: String
     /// What happened, without values of entities.
@@ -67,7 +68,8 @@ enum Events {
 
     private static func decode(_ row: Row) -> SyncEvent {
         SyncEvent(
-            id: row["id"], at: row["at"], kind: row["kind"], text: row["text"], details: row["details"],
+            id: row["id"], at: ODataDateTimeOffset(row["at"] as String), kind: row["kind"], text: row["text"],
+            details: row["details"],
             requests: row["requests"], failures: row["failures"], bytes: row["bytes"])
     }
 }

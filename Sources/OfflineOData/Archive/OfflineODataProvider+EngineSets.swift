@@ -171,7 +171,8 @@ extension OfflineODataProvider {
     /// - Throws: `ODataError` 404 for what another entity contained and that is not here any more.
     private func address(of request: QueuedRequest, in database: Database) throws -> ODataURL? {
         if request.kind == .call {
-            guard var path = try request.detail.url.map({ try ODataURL(parsing: $0).path }), path.segments.count > 1
+            guard var path = try request.actionCall.map(\.url).map({ try ODataURL(parsing: $0).path }),
+                path.segments.count > 1
             else { return nil }
             path.segments.removeLast()
             return ODataURL(path: path)

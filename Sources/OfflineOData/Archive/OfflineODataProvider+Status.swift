@@ -17,8 +17,8 @@ public struct StoreStatus: Sendable {
         public let isLoaded: Bool
         /// Whether the service gave a delta link for it.
         public let hasDeltaLink: Bool
-        /// When it was last downloaded.
-        public let lastDownload: String?
+        /// The time of the last download; `nil` before the first one.
+        public let lastDownload: ODataDateTimeOffset?
         /// How many rows of the entity set that it reads the query has brought here. Rows that were created here, and what the
         /// query expands, do not count.
         public let rows: Int
@@ -53,7 +53,8 @@ extension OfflineODataProvider {
             let queries = stored.filter { $0.parent == nil }.map { query in
                 StoreStatus.Query(
                     name: query.name, text: query.text, entitySet: query.entitySet, isLoaded: query.isLoaded,
-                    hasDeltaLink: query.deltaLink != nil, lastDownload: query.lastDownload,
+                    hasDeltaLink: query.deltaLink != nil,
+                    lastDownload: query.lastDownload.flatMap(ODataDateTimeOffset.init),
                     rows: counts.rows(of: query), isShared: query.isShared)
             }
             return (queries, try queue.requests(in: database), try UnreadableValues.all(mapping, in: database))

@@ -153,7 +153,7 @@ private struct ContainedChanges {
             if try !rewriter.giveWay(rowID, to: key, table, in: database) { return rowID }
         }
         return try before.deletedRows(of: table, in: database)[key]?.first { rowID in
-            try queue.requests(set: table.set, rowID: rowID, in: database).contains { $0.detail.parentRow == parent }
+            try queue.requests(set: table.set, rowID: rowID, in: database).contains { $0.parentRow == parent }
         }
     }
 

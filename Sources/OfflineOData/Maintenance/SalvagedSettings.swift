@@ -83,11 +83,13 @@ struct SalvagedSettings {
 
     /// The version that the engine's tables are of, told by what each version has brought.
     private func version() throws -> Int {
+        let columns = try database.columns(in: "outpost_queue").map(\.name)
+        if columns.contains("conflict") { return 8 }
         if try database.tableExists("outpost_expanded") { return 7 }
         if try database.tableExists("outpost_unreadable") { return 6 }
         if try database.tableExists("outpost_shelf") { return 5 }
         guard try database.tableExists("outpost_upserted") else {
-            return try database.columns(in: QueueTable.name).contains { $0.name == "options" } ? 2 : 1
+            return columns.contains("options") ? 2 : 1
         }
         return try database.tableExists("outpost_seen") ? 3 : 4
     }

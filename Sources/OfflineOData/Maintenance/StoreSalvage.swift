@@ -96,8 +96,8 @@ struct StoreSalvage {
 
     /// Tables in the order in which they are saved: what only this device has comes first.
     private static let first = [
-        "outpost_queue", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query", "outpost_stream",
-        "outpost_stream_chunk",
+        "outpost_queue", "outpost_dependency", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query",
+        "outpost_stream", "outpost_stream_chunk",
     ]
 
     static func copy(
@@ -240,6 +240,11 @@ struct StoreSalvage {
                 UPDATE outpost_query SET next_link = NULL, delta_link = NULL;
                 DELETE FROM outpost_staged;
                 """)
+        if try target.tableExists("outpost_dependency") {
+            // The number of a request that is lost may be given again.
+            try target.execute(
+                sql: "DELETE FROM outpost_dependency WHERE request NOT IN (SELECT id FROM outpost_queue)")
+        }
         try Events.add(
             "salvaged", "\(report.savedChanges) changes, \(report.losses.count) tables with losses",
             environment: .system, in: target

@@ -89,9 +89,9 @@ extension OfflineODataProvider {
         _ owner: StreamTable.Owner, in database: Database
     ) throws -> (info: StreamTable.Info?, isDeleted: Bool) {
         let last = try queue.requests(set: owner.set, rowID: owner.rowID, in: database).last {
-            $0.kind == .stream && ($0.detail.property ?? "") == owner.property
+            $0.kind == .stream && ($0.streamProperty ?? "") == owner.property
         }
-        if let last, last.detail.stream == nil { return (nil, true) }
+        if let last, last.stream == nil { return (nil, true) }
         return (try StreamTable.info(owner, in: database), false)
     }
 
@@ -130,7 +130,7 @@ extension OfflineODataProvider {
             let place = try mediaPlace(steps, request.url, in: database)
             let set = place.table.set
             let rowID = try hook.createMedia(
-                place.table, within: place.container, RequestDetail(stream: stream), request: request, in: database)
+                place.table, within: place.container, sending: stream, request: request, in: database)
             try StreamTable.attach(
                 stream, to: .init(set: set, rowID: rowID), length: length, etag: nil, in: database)
             let loader = try BulkLoader(table: place.table, in: database)
@@ -200,7 +200,7 @@ extension OfflineODataProvider {
         try await storing(bytes, contentType) { [self] stream, length, database in
             let (row, rowID) = try streamOwner(steps, request.url, in: database)
             try hook.queueStream(
-                row, RequestDetail(stream: stream, property: property.isEmpty ? nil : property),
+                row, QueuedRequest.StreamChange(stream: stream, property: property.isEmpty ? nil : property),
                 request: request, in: database)
             try StreamTable.attach(
                 stream, to: .init(set: row.set, rowID: rowID, property: property), length: length, etag: nil,
@@ -215,7 +215,7 @@ extension OfflineODataProvider {
     ) async throws -> ODataResponse {
         try await database.write { [self] database in
             let (row, rowID) = try streamOwner(steps, request.url, in: database)
-            try hook.queueStream(row, RequestDetail(property: property), request: request, in: database)
+            try hook.queueStream(row, QueuedRequest.StreamChange(property: property), request: request, in: database)
             try StreamTable.remove(
                 .init(set: row.set, rowID: rowID, property: property), local: true, in: database)
         }

@@ -33,7 +33,7 @@ struct QueueMigration {
     /// - Returns: whether the request was refused.
     private func migrate(_ request: QueuedRequest, in database: Database) throws -> Bool {
         if request.kind == .call {
-            let bound = request.detail.bound.flatMap { new.shape(ofStored: $0.set) }
+            let bound = request.boundRow.flatMap { new.shape(ofStored: $0.set) }
             try convertTheirs(of: request, to: bound, in: database)
             guard let reason = refusal(ofCall: request) else { return false }
             try archive(request, reason, in: database)
@@ -76,19 +76,19 @@ struct QueueMigration {
 
     /// What a request is about besides its entity that is not in the new model.
     private func missingPart(of request: QueuedRequest, _ shape: Shape) -> String? {
-        if let property = request.detail.property, shape.property(property) == nil { return property }
-        if let name = request.detail.navigation, shape.navigationProperty(name) == nil { return name }
-        if let set = request.detail.targetSet, new.shape(ofStored: set) == nil { return set }
-        return nil
+        if let property = request.streamProperty, shape.property(property) == nil { return property }
+        guard let relation = request.relation else { return nil }
+        if shape.navigationProperty(relation.navigation) == nil { return relation.navigation }
+        return new.shape(ofStored: relation.targetSet) == nil ? relation.targetSet : nil
     }
 
     /// Why a call cannot be made any more; `nil` where it can.
     private func refusal(ofCall request: QueuedRequest) -> String? {
-        guard let operation = self.operation(at: request.detail.url, in: new) else {
+        guard let operation = self.operation(at: request.actionCall?.url, in: new) else {
             return "The service has no such operation any more."
         }
-        let text = request.detail.parameters ?? "{}"
-        let gone = lost(from: text, self.operation(at: request.detail.url, in: old), operation)
+        let text = request.actionCall?.parameters ?? "{}"
+        let gone = lost(from: text, self.operation(at: request.actionCall?.url, in: old), operation)
         if !gone.isEmpty {
             return "The service's \(operation.name) has no \(gone.joined(separator: ", ")) any more."
         }
@@ -119,7 +119,7 @@ struct QueueMigration {
         var failure =
             try after.request(request.id, in: database)?.failure
             ?? QueuedRequest.Failure(
-                status: nil, code: "ModelChanged", message: "", at: environment.instant.description)
+                status: nil, code: "ModelChanged", message: "", at: environment.instant)
         failure.message += failure.message.isEmpty ? message : " " + message
         if let lost { failure.innerError = lostText(lost, besides: failure.innerError) }
         try after.markFailed(request.id, state(of: request), failure, in: database)
@@ -146,7 +146,7 @@ struct QueueMigration {
     /// Keeps a request whose entity has no place any more as what it was.
     private func keepApart(_ request: QueuedRequest, in database: Database) throws {
         let rows = EngineRows(model: old, queue: before)
-        let former = FormerRequest(
+        let former = QueuedRequest.FormerRequest(
             entity: request.entityText, method: try rows.methods(in: database).method(of: request), url: request.url,
             body: rows.body(of: request))
         try after.markWithoutPlace(request, as: former, in: database)

@@ -5,8 +5,8 @@ import Synchronization
 /// Tells that a store may have changed: at once after a commit of this process, within
 /// ``pollInterval`` after one of another.
 final class StoreChanges: Sendable {
-    /// How many seconds pass between two looks for commits of other processes, while somebody observes.
-    static let pollInterval = 0.25
+    /// The time between two looks for commits of other processes, while somebody observes.
+    static let pollInterval = Duration.seconds(0.25)
 
     private struct State {
         var version: UInt64 = 0

@@ -1,3 +1,5 @@
+import ODataModel
+
 /// A step of an operation on a store: of opening it, of an upload, a download or a copy.
 ///
 /// | operation | its steps in order |
@@ -67,8 +69,8 @@ public struct OperationStep: Hashable, Sendable {
     public let total: Int
     /// What the step says besides, as its ``kind`` tells; most have nothing.
     public let parameters: [String]
-    /// When the step began.
-    public let at: String
+    /// The time when the step began.
+    public let at: ODataDateTimeOffset
 
     /// The step in words, for the log: an app shows its own.
     public var message: String {

@@ -117,7 +117,7 @@ final class ProgressChannel: Sendable {
             .step(
                 OperationStep(
                     operation: work.operation, kind: kind, number: index + 1, total: work.kinds.count,
-                    parameters: parameters, at: environment.instant.description)))
+                    parameters: parameters, at: environment.instant)))
     }
 
     /// Tells whoever listens.

@@ -97,13 +97,23 @@ struct DeletionShelf {
         in database: Database
     ) throws {
         let rows = try Row.fetchAll(
-            database, sql: "SELECT * FROM \(table.sqlIdentifier) WHERE \(condition)", arguments: arguments)
+            database,
+            sql: "SELECT \(Self.columns(of: table)) FROM \(table.sqlIdentifier) WHERE \(condition)",
+            arguments: arguments)
         for row in rows {
             try database.execute(
                 sql: "INSERT INTO outpost_shelf(entity_set, row_id, table_name, content) VALUES (?, ?, ?, ?)",
                 arguments: [owner.set, owner.rowID, table, try Self.content(of: row)])
         }
     }
+
+    /// The column list of a table; of a request, with the requests that it waits for.
+    private static func columns(of table: String) -> String {
+        table == "outpost_queue" ? "*, \(QueueTable.dependencies) AS \(dependenciesCell)" : "*"
+    }
+
+    /// The name of the cell with the requests that a request waits for.
+    private static let dependenciesCell = "depends"
 
     private static func content(of row: Row) throws -> Data {
         let cells = Dictionary(zip(row.columnNames, row.databaseValues.map(Cell.init))) { first, _ in first }
@@ -154,14 +164,19 @@ struct DeletionShelf {
     private static func insert(_ content: Data, into table: String, in database: Database) throws -> Bool {
         // The model may have changed since.
         let known = try Set(String.fetchAll(database, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
-        let cells = try cells(content).filter { known.contains($0.key) }
+        let kept = try Self.cells(content)
+        let cells = kept.filter { known.contains($0.key) }
         guard !cells.isEmpty else { return false }
         let columns = cells.keys.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = cells.map { _ in "?" }.joined(separator: ", ")
         try database.execute(
             sql: "INSERT OR IGNORE INTO \(table.sqlIdentifier)(\(columns)) VALUES (\(marks))",
             arguments: StatementArguments(cells.values.map(\.value)))
-        return database.changesCount > 0
+        guard database.changesCount > 0 else { return false }
+        if table == "outpost_queue", let id = cells["id"]?.integer, let ids = kept[dependenciesCell]?.text {
+            try QueueTable.addDependencies(QueueTable.ids(ids), of: id, in: database)
+        }
+        return true
     }
 
     private static func cells(_ content: Data) throws -> [String: Cell] {
@@ -204,7 +219,7 @@ struct DeletionShelf {
             let known = try cells(row["content"])
             shelved.append(
                 Shelved(
-                    id: row["id"], table: table.sqlIdentifier,
+                    id: row["id"], table: table,
                     condition: columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND "),
                     arguments: StatementArguments(columns.map { known[$0]?.value ?? .null })))
         }
@@ -212,7 +227,11 @@ struct DeletionShelf {
         // All are read before any goes: what a row contains goes with it.
         for entry in shelved {
             let now = try Row.fetchOne(
-                database, sql: "SELECT * FROM \(entry.table) WHERE \(entry.condition)", arguments: entry.arguments)
+                database,
+                sql: """
+                    SELECT \(columns(of: entry.table)) FROM \(entry.table.sqlIdentifier)
+                    WHERE \(entry.condition)
+                    """, arguments: entry.arguments)
             if let now {
                 try database.execute(
                     sql: "UPDATE outpost_shelf SET content = ? WHERE id = ?",
@@ -223,7 +242,8 @@ struct DeletionShelf {
         }
         for entry in shelved {
             try database.execute(
-                sql: "DELETE FROM \(entry.table) WHERE \(entry.condition)", arguments: entry.arguments)
+                sql: "DELETE FROM \(entry.table.sqlIdentifier) WHERE \(entry.condition)",
+                arguments: entry.arguments)
         }
         return value
     }

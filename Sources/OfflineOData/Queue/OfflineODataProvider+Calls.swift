@@ -69,7 +69,7 @@ extension OfflineODataProvider {
         var parameters: [String: ODataValue] = [:]
         if case .parameters(let given) = plain.body { parameters = given }
         let way = try rows(onWay: call.steps, in: database)
-        let detail = RequestDetail(
+        let action = QueuedRequest.ActionCall(
             url: plain.url.description,
             parameters: CallParameters.text(parameters, of: call.operation, model: serviceModel), bound: way.bound)
         let temporary = parameters.values.reduce(into: Set()) { $0.formUnion(TemporaryKeys.candidates(in: $1)) }
@@ -82,7 +82,8 @@ extension OfflineODataProvider {
             .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
             changes: Entity(shape: QueueTable.noShape), etag: try way.bound.flatMap { try etag(of: $0, in: database) },
             dependsOn: depends.sorted(),
-            createdAt: options.environment.instant.description, options: call.options, detail: detail, in: database)
+            createdAt: options.environment.instant.description, options: call.options, subject: .call(action),
+            in: database)
         return ODataResponse(status: 202)
     }
 

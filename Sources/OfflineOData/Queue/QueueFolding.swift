@@ -92,9 +92,11 @@ struct QueueFolding {
 
     /// The rows that a request relates or takes apart.
     private static func ends(of request: QueuedRequest) -> [RowReference] {
-        let source = request.detail.sourceRow.map { RowReference(set: request.entitySet, rowID: $0) }
-        let target = request.detail.targetRow.map { RowReference(set: request.detail.targetSet ?? "", rowID: $0) }
-        return [source, target].compactMap { $0 }
+        guard let relation = request.relation else { return [] }
+        return [
+            RowReference(set: request.entitySet, rowID: relation.sourceRow),
+            RowReference(set: relation.targetSet, rowID: relation.targetRow),
+        ]
     }
 
     private enum Outcome {
@@ -103,8 +105,8 @@ struct QueueFolding {
     }
 
     private func isFoldable(_ request: QueuedRequest) -> Bool {
-        guard request.state == .pending, request.firstSent == nil, !request.options.isUnmodifiable,
-            request.isOfRow, request.detail.isOfPropertiesAlone
+        guard request.state == .pending, request.firstSentField == nil, !request.options.isUnmodifiable,
+            request.carriesPropertiesAlone
         else { return false }
         guard let categories else { return true }
         return request.options.category.map(categories.contains) ?? false

@@ -10,17 +10,16 @@ struct Relations {
 
     /// The two rows that a queued request relates, or takes apart; `nil` for any other request.
     func pair(of request: QueuedRequest) -> RelatedRows? {
-        guard !request.isWithoutPlace, let navigation = request.detail.navigation,
-            let source = request.detail.sourceRow, let target = request.detail.targetRow
-        else { return nil }
-        return mapping.relatedRows(request.entitySet, navigation, from: source, to: target)
+        guard case .relation(let relation) = request.subject else { return nil }
+        return mapping.relatedRows(
+            request.entitySet, relation.navigation, from: relation.sourceRow, to: relation.targetRow)
     }
 
     /// What a queued request took the place of.
     private func replaced(by request: QueuedRequest) -> [RelatedRows] {
-        guard let navigation = request.detail.navigation else { return [] }
-        return (request.detail.replaced ?? []).compactMap {
-            mapping.relatedRows(request.entitySet, navigation, from: $0.source, to: $0.target)
+        guard let relation = request.relation else { return [] }
+        return (relation.replaced ?? []).compactMap {
+            mapping.relatedRows(request.entitySet, relation.navigation, from: $0.source, to: $0.target)
         }
     }
 
@@ -72,18 +71,18 @@ struct Relations {
     private func putOn(_ request: QueuedRequest, _ queue: QueueTable, in database: Database) throws {
         guard let pair = pair(of: request) else { return }
         guard request.kind == .link else { return try mapping.unrelate(pair, in: database) }
-        guard try isPossible(pair, in: database), let navigation = request.detail.navigation,
-            case .link(_, _, let source, let target)? = mapping.tables[request.entitySet]?.navigation[navigation]
+        guard try isPossible(pair, in: database), var relation = request.relation,
+            case .link(_, _, let source, let target)? =
+                mapping.tables[request.entitySet]?.navigation[relation.navigation]
         else { return }
         let replaced = try mapping.relate(pair, in: database).compactMap { other in
             other.rows[source].flatMap { from in
-                other.rows[target].map { RequestDetail.Related(source: from, target: $0) }
+                other.rows[target].map { QueuedRequest.RelatedPair(source: from, target: $0) }
             }
         }
-        var detail = request.detail
-        detail.replaced = replaced.isEmpty ? nil : replaced
-        if detail.seen == nil { detail.seen = replaced }
-        if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
+        relation.replaced = replaced.isEmpty ? nil : replaced
+        if relation.seen == nil { relation.seen = replaced }
+        if relation != request.relation { try queue.setSubject(.relation(relation), of: request.id, in: database) }
     }
 
     /// Whether the rows at both ends are there.

@@ -36,7 +36,7 @@ struct Containment {
     ) throws -> [QueuedRequest] {
         guard Self.contains(table) else { return [] }
         return try queue.requests(ofSetsWithin: table.set, in: database).filter { request in
-            try container(in: table, ofRowIn: request.entitySet, request.detail.parentRow, database) == row
+            try container(in: table, ofRowIn: request.entitySet, request.parentRow, database) == row
         }
     }
 
@@ -133,7 +133,7 @@ struct Containment {
                         where: { rowID in
                             guard let parent else { return true }
                             return try queue.requests(set: table.set, rowID: rowID, in: database)
-                                .contains { $0.detail.parentRow == parent }
+                                .contains { $0.parentRow == parent }
                         })
                     ?? Aliases(mapping: mapping).rowID(set: set, key: key, in: database)
                 guard let rowID else { return nil }
@@ -149,7 +149,7 @@ struct Containment {
         of set: String, in container: Int64, _ queue: QueueTable, _ database: Database
     ) throws -> Int64? {
         try queue.requests(in: database).last {
-            $0.entitySet == set && $0.kind == .delete && $0.detail.parentRow == container
+            $0.entitySet == set && $0.kind == .delete && $0.parentRow == container
         }?.rowID
     }
 
@@ -158,7 +158,7 @@ struct Containment {
     /// - Parameters:
     ///   - set: the path of containment, such as `Albums/Pages`.
     ///   - row: the containing row.
-    func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.Place {
+    func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.EntityAddress {
         guard let slash = set.lastIndex(of: "/") else { throw gone(set) }
         let (outer, name) = (String(set[..<slash]), String(set[set.index(after: slash)...]))
         guard let table = mapping.tables[outer], let navigation = table.shape.navigationProperty(name) else {
@@ -166,7 +166,7 @@ struct Containment {
         }
         var url = try self.url(of: row, table, in: database)
         url.path.segments.append(.name(Identifier(name), .none))
-        return Uploader.Place(url: url, isCollection: navigation.isCollection)
+        return Uploader.EntityAddress(url: url, isCollection: navigation.isCollection)
     }
 
     /// The URL of a row under the keys that it and its containers have now.

@@ -4,7 +4,7 @@ import ODataStore
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
-    static let version = 7
+    static let version = 8
 
     /// What makes the tables of a new store.
     static let statements = tables(of: version)
@@ -123,6 +123,68 @@ enum EngineSchema {
             """,
             "CREATE INDEX outpost_expanded_query ON outpost_expanded(query_id)",
         ],
+        // The requests that a request waits for, in rows; the state of a transmission and of a failure, in columns.
+        dependencies + failureColumns,
+    ]
+
+    /// A request may wait for one that has left the queue: such a row stays, and holds nothing up. A store that was saved from damaged
+    /// files may have the table already.
+    private static let dependencies = [
+        """
+        CREATE TABLE IF NOT EXISTS outpost_dependency(
+            id INTEGER PRIMARY KEY, request INTEGER NOT NULL, needs INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE UNIQUE INDEX IF NOT EXISTS outpost_dependency_request ON outpost_dependency(request, needs)",
+        "CREATE INDEX IF NOT EXISTS outpost_dependency_needs ON outpost_dependency(needs)",
+        """
+        INSERT OR IGNORE INTO outpost_dependency(request, needs)
+        SELECT q.id, each.value FROM outpost_queue AS q, json_each(
+            CASE WHEN json_valid('[' || q.depends || ']') THEN '[' || q.depends || ']' ELSE '[]' END) AS each
+        WHERE typeof(each.value) = 'integer'
+        """,
+        "ALTER TABLE outpost_queue DROP COLUMN depends",
+        """
+        CREATE TRIGGER IF NOT EXISTS outpost_queue_gone AFTER DELETE ON outpost_queue
+        BEGIN DELETE FROM outpost_dependency WHERE request = OLD.id; END
+        """,
+    ]
+
+    private static let failureColumns = [
+        "ALTER TABLE outpost_queue ADD COLUMN conflict TEXT",
+        "ALTER TABLE outpost_queue ADD COLUMN errors TEXT",
+        "ALTER TABLE outpost_queue ADD COLUMN found_etag TEXT",
+        "ALTER TABLE outpost_queue ADD COLUMN sent_entity TEXT",
+        "ALTER TABLE outpost_queue ADD COLUMN is_merged INTEGER NOT NULL DEFAULT 0",
+        """
+        UPDATE outpost_queue SET
+            conflict = CAST(json_extract(detail, '$.conflict') AS TEXT),
+            errors = CAST(json_extract(detail, '$.errors') AS TEXT),
+            found_etag = CAST(json_extract(detail, '$.foundETag') AS TEXT),
+            sent_entity = CAST(json_extract(detail, '$.sentEntity') AS TEXT),
+            is_merged = coalesce(json_extract(detail, '$.isMergedWithOthers'), 0) = 1,
+            detail = nullif(CAST(json_remove(
+                detail, '$.conflict', '$.errors', '$.foundETag', '$.sentEntity', '$.isMergedWithOthers') AS TEXT), '{}')
+        WHERE json_valid(detail)
+        """,
+        // Requests that went with deleted rows are kept as JSON, with a cell for each column.
+        """
+        UPDATE outpost_shelf SET content = (
+            SELECT CAST(json_patch(content, json_object(
+                'conflict', json_object('text', '' || json_extract(detail, '$.conflict')),
+                'errors', json_object('text', '' || json_extract(detail, '$.errors')),
+                'found_etag', json_object('text', '' || json_extract(detail, '$.foundETag')),
+                'sent_entity', json_object('text', '' || json_extract(detail, '$.sentEntity')),
+                'is_merged', json_object('integer', coalesce(json_extract(detail, '$.isMergedWithOthers'), 0) = 1),
+                'detail', json_object('text', nullif('' || json_remove(
+                    detail, '$.conflict', '$.errors', '$.foundETag', '$.sentEntity', '$.isMergedWithOthers'), '{}'))
+            )) AS BLOB)
+            FROM (SELECT CAST(content AS TEXT) AS content,
+                json_extract(CAST(content AS TEXT), '$.detail.text') AS detail)
+        )
+        WHERE CASE WHEN table_name = 'outpost_queue' AND json_valid(CAST(content AS TEXT))
+            THEN json_valid(json_extract(CAST(content AS TEXT), '$.detail.text')) END
+        """,
     ]
 
     private static let firstVersion = [

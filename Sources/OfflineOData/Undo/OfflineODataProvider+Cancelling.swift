@@ -103,7 +103,7 @@ struct Cancelling {
         if request.kind == .update {
             try show(
                 request.changes.loadedProperties, as: request.base, without: request, beside: rest, table, in: database)
-        } else if let stream = request.detail.stream {
+        } else if let stream = request.stream {
             // Others may wait to be sent before and after it.
             try StreamTable.remove(stream, in: database)
         }
@@ -157,7 +157,7 @@ struct Cancelling {
         guard var entity = known ?? request.base else { return }
         entity.control.etag = localETag()
         try BulkLoader(set: table.set, mapping: mapping, in: database).restore(
-            request.rowID, entity, owner: image?.owner ?? 0, parent: request.detail.parentRow)
+            request.rowID, entity, owner: image?.owner ?? 0, parent: request.parentRow)
         let restored = try DeletionShelf(mapping: mapping).restore(
             set: request.entitySet, rowID: request.rowID, in: database)
         try undo.dependencies.readAgain(restored, in: database)

@@ -60,7 +60,7 @@ extension OfflineODataProvider {
         return try takingBack(withAllOthers: true, in: database) { undo in
             var rows: [RowReference] = []
             for request in try queue.requests(in: database) {
-                if let source = request.detail.sourceRow, relations.pair(of: request) != nil {
+                if let source = request.relation?.sourceRow, relations.pair(of: request) != nil {
                     rows.append(RowReference(set: request.entitySet, rowID: source))
                 } else if request.isOfRow {
                     rows.append(RowReference(set: request.entitySet, rowID: request.rowID))

@@ -133,7 +133,7 @@ struct Undo {
         } else {
             try loader.restore(
                 rowID, entity, owner: image.owner,
-                parent: parent ?? requests.lazy.compactMap(\.detail.parentRow).first)
+                parent: parent ?? requests.lazy.compactMap(\.parentRow).first)
             try dependencies.readAgain(shelf.restore(set: set, rowID: rowID, in: database), in: database)
         }
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)

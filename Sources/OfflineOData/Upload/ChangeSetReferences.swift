@@ -73,7 +73,7 @@ struct ChangeSetReferences {
             return .inPath
         }
         var mention = Mention.inPath
-        var hasPath = request.kind != .create || request.detail.parentRow != nil
+        var hasPath = request.kind != .create || request.parentRow != nil
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
             guard !navigation.constraints.isEmpty, let target = table.navigation[navigation.name]?.target,
                 let principal = created.first(where: { refers(entity, navigation, target, to: $0) })
@@ -98,13 +98,13 @@ struct ChangeSetReferences {
 
     /// Names the ends of a relation that are created here: where it starts in the URL, where it leads in the body.
     private func relate(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
-        let detail = request.detail
-        if let source = creation(of: detail.sourceRow, in: request.entitySet) {
+        guard let relation = request.relation else { return .inPath }
+        if let source = creation(of: relation.sourceRow, in: request.entitySet) {
             let start = PathSegment.name(Identifier("$\(source.id)"), .none)
             message.url.path.segments = [start] + message.url.path.segments.dropFirst()
         }
         // A key that is known may stand in a body as it is: not every service takes references there.
-        guard let target = creation(of: detail.targetRow, in: detail.targetSet), !target.isKeyKnown else {
+        guard let target = creation(of: relation.targetRow, in: relation.targetSet), !target.isKeyKnown else {
             return .inPath
         }
         guard case .reference = message.body else { return message.url.options.id == nil ? .inPath : .apart }
@@ -112,13 +112,13 @@ struct ChangeSetReferences {
         return .inBody
     }
 
-    private func creation(of rowID: Int64?, in set: String?) -> Created? {
+    private func creation(of rowID: Int64, in set: String) -> Created? {
         created.first { $0.request.entitySet == set && $0.request.rowID == rowID }
     }
 
     /// Names the containing entity of a contained one where that is created here.
     private func place(_ message: inout ODataRequest, _ request: QueuedRequest) {
-        guard let parent = request.detail.parentRow, let slash = request.entitySet.lastIndex(of: "/"),
+        guard let parent = request.parentRow, let slash = request.entitySet.lastIndex(of: "/"),
             let last = message.url.path.segments.last, message.url.path.segments.count > 1,
             let container = created.first(where: {
                 $0.request.entitySet == request.entitySet[..<slash] && $0.request.rowID == parent

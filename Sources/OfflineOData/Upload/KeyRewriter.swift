@@ -16,7 +16,7 @@ struct KeyRewriter {
         let old = Entity(shape: table.shape, key: request.key)
         let new = Entity(shape: table.shape, key: key)
         let twin = try makeRoom(
-            for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
+            for: key, table, rowID: request.rowID, parent: request.parentRow, in: database)
         try rewrite(request, table, from: old, to: new, reaching: .all, in: database)
         return twin
     }
@@ -95,13 +95,14 @@ struct KeyRewriter {
     ) throws {
         let new = Entity(shape: table.shape, key: key)
         for link in try queue.links(set: request.entitySet, rowID: request.rowID, in: database) {
-            if link.entitySet == request.entitySet, link.detail.sourceRow == request.rowID {
+            if link.entitySet == request.entitySet, link.relation?.sourceRow == request.rowID {
                 try queue.rewrite(link.id, key: new, changes: link.changes, base: link.base, in: database)
             }
-            guard link.detail.targetSet == request.entitySet, link.detail.targetRow == request.rowID else { continue }
-            var detail = link.detail
-            detail.target = KeyURL.url(set: request.entitySet, key: key, mapping).description
-            try queue.setDetail(detail, of: link.id, in: database)
+            guard case .relation(var relation) = link.subject, relation.targetSet == request.entitySet,
+                relation.targetRow == request.rowID
+            else { continue }
+            relation.target = KeyURL.url(set: request.entitySet, key: key, mapping).description
+            try queue.setSubject(.relation(relation), of: link.id, in: database)
         }
     }
 
@@ -234,23 +235,38 @@ struct KeyRewriter {
         from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
     ) throws {
         for request in try queue.requests(in: database) {
-            var detail = request.detail
-            if request.entitySet == table.set, detail.sourceRow == twin { detail.sourceRow = rowID }
-            if detail.targetSet == table.set, detail.targetRow == twin { detail.targetRow = rowID }
-            func moved(_ rows: RequestDetail.Related) -> RequestDetail.Related {
-                RequestDetail.Related(
-                    source: request.entitySet == table.set && rows.source == twin ? rowID : rows.source,
-                    target: request.detail.targetSet == table.set && rows.target == twin ? rowID : rows.target)
+            let moved = moved(request.subject, of: request.entitySet, from: twin, to: rowID, table)
+            if moved != request.subject { try queue.setSubject(moved, of: request.id, in: database) }
+        }
+    }
+
+    /// The subject of a request of a set with the row that stays in the place of the twin.
+    private func moved(
+        _ subject: QueuedRequest.Subject, of set: String, from twin: Int64, to rowID: Int64, _ table: TableStorage
+    ) -> QueuedRequest.Subject {
+        var subject = subject
+        switch subject {
+        case .relation(var relation):
+            func moved(_ row: Int64, in set: String) -> Int64 { set == table.set && row == twin ? rowID : row }
+            func moved(_ rows: QueuedRequest.RelatedPair) -> QueuedRequest.RelatedPair {
+                QueuedRequest.RelatedPair(
+                    source: moved(rows.source, in: set), target: moved(rows.target, in: relation.targetSet))
             }
-            detail.replaced = request.detail.replaced?.map(moved)
-            detail.seen = request.detail.seen?.map(moved)
-            if detail.parentRow == twin, request.entitySet.hasPrefix(table.set + "/"),
-                !request.entitySet.dropFirst(table.set.count + 1).contains("/")
-            {
-                detail.parentRow = rowID
-            }
-            if detail.bound == RowReference(set: table.set, rowID: twin) { detail.bound?.rowID = rowID }
-            if detail != request.detail { try queue.setDetail(detail, of: request.id, in: database) }
+            relation.sourceRow = moved(relation.sourceRow, in: set)
+            relation.targetRow = moved(relation.targetRow, in: relation.targetSet)
+            relation.replaced = relation.replaced?.map(moved)
+            relation.seen = relation.seen?.map(moved)
+            return .relation(relation)
+        case .call(var call):
+            if call.bound == RowReference(set: table.set, rowID: twin) { call.bound?.rowID = rowID }
+            return .call(call)
+        case .entity, .stream:
+            let isContained =
+                set.hasPrefix(table.set + "/") && !set.dropFirst(table.set.count + 1).contains("/")
+            if isContained, subject.container?.row == twin { subject.container?.row = rowID }
+            return subject
+        case .unmapped(let request, let former):
+            return .unmapped(request, moved(former, of: set, from: twin, to: rowID, table))
         }
     }
 

@@ -21,9 +21,9 @@ public struct UploadOptions: Sendable {
     /// By entity set, a property with a value that the app gives and no other entity has: where the answer to a
     /// creation was lost, the entity is looked for by it, so that nothing is made twice and nothing stays in doubt.
     public var correlationProperties: [String: String] = [:]
-    /// How many seconds a change may wait: older ones that were never sent go to the error archive, since they were
-    /// made of what has long been something else. `nil` for no limit.
-    public var expiresAfter: Double?
+    /// How long a change may wait. Older changes that were never sent go to the error archive, since their entities may have
+    /// changed long since. `nil` for no limit.
+    public var expiresAfter: Duration?
     /// Whether the queue of a store that was copied, restored or rolled back is sent although the service is not known to recognise
     /// repeated requests, so that what another copy has sent may act twice; else such an upload ends with
     /// ``OfflineError/queueHeld(_:)``. From then on, the store is one of its own.

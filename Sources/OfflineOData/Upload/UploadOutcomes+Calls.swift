@@ -7,7 +7,7 @@ import ODataStore
 extension UploadOutcomes {
     /// The next change of the entity that an action is bound to.
     func next(behind call: QueuedRequest, in database: Database) throws -> QueuedRequest? {
-        guard let bound = call.detail.bound else { return nil }
+        guard let bound = call.boundRow else { return nil }
         return try queue.requests(set: bound.set, rowID: bound.rowID, in: database).first {
             $0.id > call.id && ($0.kind == .update || $0.kind == .delete)
         }
@@ -15,7 +15,7 @@ extension UploadOutcomes {
 
     /// Whether an entity is the one that an action is bound to.
     func isBound(_ call: QueuedRequest, to entity: Entity, in database: Database) throws -> Bool {
-        guard let bound = call.detail.bound, let table = mapping.tables[bound.set], let key = entity.key,
+        guard let bound = call.boundRow, let table = mapping.tables[bound.set], let key = entity.key,
             isOfType(entity.shape, table.shape.name)
         else { return false }
         return try version(of: bound, table, in: database)?.key == key
@@ -48,7 +48,7 @@ extension UploadOutcomes {
     func accept(
         call request: QueuedRequest, theirs: Entity?, seen: Entity?, isRepeated: Bool, in database: Database
     ) throws {
-        guard let bound = request.detail.bound, let table = mapping.tables[bound.set],
+        guard let bound = request.boundRow, let table = mapping.tables[bound.set],
             var version = try version(of: bound, table, in: database),
             // Another entity may be in its place by now.
             theirs == nil || theirs?.key == version.key
@@ -84,7 +84,7 @@ extension UploadOutcomes {
         call request: QueuedRequest, _ state: QueuedRequest.State, _ theirs: Entity, in database: Database
     ) throws {
         let etag = theirs.control.etag
-        guard state == .inDoubt, let bound = request.detail.bound else {
+        guard state == .inDoubt, let bound = request.boundRow else {
             return try queue.setETag(etag, of: request.id, in: database)
         }
         try queue.setETag(etag, of: request.id, in: database)

@@ -63,7 +63,7 @@ struct UploadOutcomes: Sendable {
             twin =
                 key == request.key
                 ? try rewriter.makeRoom(
-                    for: key, table, rowID: request.rowID, parent: request.detail.parentRow, in: database)
+                    for: key, table, rowID: request.rowID, parent: request.parentRow, in: database)
                 : try rewriter.rewrite(request, table, to: key, in: database)
         }
         try queue.remove(request.id, in: database)
@@ -97,7 +97,7 @@ struct UploadOutcomes: Sendable {
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
         // What a download has brought under the key that the service gave may be others' work on top already.
-        let mergesOthers = request.detail.isMergedWithOthers ?? false
+        let mergesOthers = request.isMergedWithOthers
         let isOvertaken = isOvertaken || mergesOthers || twin?.entity.map { !request.isShown(by: $0) } ?? false
         // What others have done before a stream was sent, or beneath a merged change, is not ours, and a call is not to act on it.
         let isOurs =
@@ -181,10 +181,9 @@ struct UploadOutcomes: Sendable {
 
     /// Marks both ends of a relation that the service has taken as uploaded, as far as they are here.
     private func markRelated(by request: QueuedRequest, in database: Database) throws {
-        guard Relations(mapping: mapping).pair(of: request) != nil else { return }
-        let detail = request.detail
-        for (set, row) in [(request.entitySet, detail.sourceRow), (detail.targetSet ?? "", detail.targetRow)] {
-            guard let row, let table = mapping.tables[set], try Rows.owner(table, rowID: row, in: database) != nil
+        guard Relations(mapping: mapping).pair(of: request) != nil, let relation = request.relation else { return }
+        for (set, row) in [(request.entitySet, relation.sourceRow), (relation.targetSet, relation.targetRow)] {
+            guard let table = mapping.tables[set], try Rows.owner(table, rowID: row, in: database) != nil
             else { continue }
             try Membership.markUploaded(row, of: set, in: database)
         }
@@ -193,13 +192,13 @@ struct UploadOutcomes: Sendable {
     /// Stores that the service has taken the stream of a request, with its ETag where it told that, or its deletion: what
     /// was downloaded before is not needed any more.
     private func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
-        guard let stream = request.detail.stream else {
+        guard let stream = request.stream else {
             guard request.kind == .stream else { return }
             return try StreamTable.remove(request.streamOwner, local: false, in: database)
         }
         try StreamTable.markUploaded(stream, etag: etag, in: database)
         let next = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).first {
-            $0.id > request.id && $0.kind == .stream && $0.detail.property == request.detail.property
+            $0.id > request.id && $0.kind == .stream && $0.streamProperty == request.streamProperty
         }
         if let next { try queue.setETag(etag, of: next.id, in: database) }
     }
@@ -348,7 +347,7 @@ struct UploadOutcomes: Sendable {
         let requests = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if let theirs, let next = requests.first(where: { $0.id != request.id }) {
             try queue.remove(request.id, in: database)
-            if request.kind == .stream, let stream = request.detail.stream {
+            if request.kind == .stream, let stream = request.stream {
                 try StreamTable.remove(stream, in: database)
             }
             if next.etag == nil, next.isAbout(sameVersionAs: request) {
@@ -379,7 +378,7 @@ struct UploadOutcomes: Sendable {
 
     /// The whole entity as it was when a request was made; `nil` if the store has another version by now.
     func known(beneath request: QueuedRequest, in database: Database) throws -> Entity? {
-        let row = request.detail.bound ?? RowReference(set: request.entitySet, rowID: request.rowID)
+        let row = request.boundRow ?? RowReference(set: request.entitySet, rowID: request.rowID)
         guard let etag = request.etag, let table = mapping.tables[row.set], !request.kind.isRelation else { return nil }
         let known =
             try before.image(set: row.set, rowID: row.rowID, shape: table.shape, in: database)?.entity
@@ -430,36 +429,32 @@ struct UploadOutcomes: Sendable {
     }
 
     private func noteMerge(of request: QueuedRequest, in database: Database) throws {
-        guard var detail = try queue.request(request.id, in: database)?.detail else { return }
-        detail.isMergedWithOthers = true
-        try queue.setDetail(detail, of: request.id, in: database)
+        try queue.markMerged(request.id, in: database)
     }
 
     /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when
     /// they were made.
     private func noteEnd(madeBy request: QueuedRequest, in database: Database) throws {
-        let detail = request.detail
-        guard request.kind == .link, let name = detail.navigation, let source = detail.sourceRow,
-            let target = detail.targetRow,
-            mapping.tables[request.entitySet]?.shape.navigationProperty(name)?.isCollection == false
+        guard request.kind == .link, let made = request.relation,
+            mapping.tables[request.entitySet]?.shape.navigationProperty(made.navigation)?.isCollection == false
         else { return }
-        for other in try queue.links(set: request.entitySet, rowID: source, in: database)
-        where other.entitySet == request.entitySet && other.detail.sourceRow == source
-            && other.detail.navigation == name
-        {
-            var noted = other.detail
-            noted.seen = (noted.seen ?? []) + [RequestDetail.Related(source: source, target: target)]
-            try queue.setDetail(noted, of: other.id, in: database)
+        for other in try queue.links(set: request.entitySet, rowID: made.sourceRow, in: database) {
+            guard case .relation(var waiting) = other.subject, other.entitySet == request.entitySet,
+                waiting.sourceRow == made.sourceRow, waiting.navigation == made.navigation
+            else { continue }
+            let pair = QueuedRequest.RelatedPair(source: made.sourceRow, target: made.targetRow)
+            waiting.seen = (waiting.seen ?? []) + [pair]
+            try queue.setSubject(.relation(waiting), of: other.id, in: database)
         }
     }
 
     /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
     private func noteEnd(of request: QueuedRequest, in theirs: Entity, in database: Database) throws {
-        guard let name = request.detail.navigation, case .references(let ids)? = theirs.related[name],
-            var detail = try queue.request(request.id, in: database)?.detail
+        guard case .relation(var relation)? = try queue.request(request.id, in: database)?.subject,
+            case .references(let ids)? = theirs.related[relation.navigation]
         else { return }
-        detail.shown = ids.first
-        try queue.setDetail(detail, of: request.id, in: database)
+        relation.shown = ids.first
+        try queue.setSubject(.relation(relation), of: request.id, in: database)
     }
 
     /// Whether the service's version of what a request changes is known by an ETag.
@@ -481,6 +476,6 @@ struct UploadOutcomes: Sendable {
 extension QueuedRequest {
     /// Which stream it is about.
     var streamOwner: StreamTable.Owner {
-        StreamTable.Owner(set: entitySet, rowID: rowID, property: detail.property ?? "")
+        StreamTable.Owner(set: entitySet, rowID: rowID, property: streamProperty ?? "")
     }
 }

@@ -9,17 +9,15 @@ extension Uploader {
     /// The call as the service gets it. The ETag of what it is bound to is told to the service: it acts on what the caller
     /// has seen, or not at all (OData Protocol 4.01, 11.5.5.1).
     func call(_ request: QueuedRequest) async throws -> ODataRequest {
-        guard let text = request.detail.url else {
-            throw OfflineError.damagedQueue(reason: "request \(request.id) names no action")
-        }
-        var url = try ODataURL(parsing: text)
+        guard let call = request.actionCall else { throw modelChanged(request) }
+        var url = try ODataURL(parsing: call.url)
         let binder = Binder(model: mapping.model)
         guard let bound = try? binder.bind(url), case .operation(let operation) = bound.resource.target else {
             throw modelChanged(request)
         }
         let path = url.path
         let stored = try CallParameters.values(
-            request.detail.parameters ?? "{}", of: operation, model: mapping.model)
+            call.parameters, of: operation, model: mapping.model)
         let (now, parameters) = try await database.read { [mapping] database in
             let keys = TemporaryKeys(mapping: mapping)
             return (
@@ -33,7 +31,7 @@ extension Uploader {
 
     /// The URL of what an action is bound to, under the keys that the entities on the way have by now.
     func boundURL(of call: QueuedRequest) async throws -> ODataURL {
-        var path = try ODataURL(parsing: call.detail.url ?? "").path
+        var path = try ODataURL(parsing: call.actionCall?.url ?? "").path
         guard path.segments.count > 1 else {
             throw OfflineError.damagedQueue(reason: "request \(call.id) names no bound action")
         }
@@ -52,7 +50,7 @@ extension Uploader {
     /// - Returns: `nil` for what is bound to no entity that is here, for what is neither answered nor read again, and where it
     ///   cannot be read.
     func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
-        guard call.detail.bound != nil else { return nil }
+        guard call.boundRow != nil else { return nil }
         if case .entity(var entity) = response.body {
             if entity.control.etag == nil { entity.control.etag = response.etag }
             let answer = entity
@@ -99,28 +97,5 @@ extension Uploader {
     func version(behind request: QueuedRequest, _ state: QueuedRequest.State) async -> Entity? {
         guard state == .inDoubt, request.kind == .call, request.etag != nil else { return nil }
         return await readAgain(request, request.key)
-    }
-
-    /// The service has found another ETag than an action was called with.
-    ///
-    /// - Throws: what keeps the entity from being looked at; the call waits again then.
-    func refuse(
-        call request: QueuedRequest, _ error: ODataError, wasSent: Bool, _ way: Way
-    ) async throws -> Result {
-        let theirs: Entity?
-        do {
-            theirs = try await current(request, request.key)
-        } catch let unreadable where refusal(unreadable, of: request) != nil {
-            return try await archive(request, .refused, error, message: error.message)
-        } catch {
-            // It has not acted: that is no doubt, whatever keeps us from looking at the entity.
-            try await putBack([request], wasSent: wasSent)
-            throw error
-        }
-        if let theirs, theirs.control.etag == request.etag {
-            // Nobody has changed it: something else is the matter.
-            return try await archive(request, .refused, error, message: error.message)
-        }
-        return try await resolve(conflict: Conflict(theirs: theirs, error: error), request, wasSent: wasSent, way)
     }
 }

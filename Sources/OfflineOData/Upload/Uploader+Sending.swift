@@ -3,17 +3,37 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What becomes of a message, as far as that is known where it is sent.
+/// Transmits messages.
 extension Uploader {
     /// A message failed before its first byte left: no token was to be had, the task was cancelled, no connection was made.
     struct Unsent: Error {
         let reason: any Error
     }
 
+    /// Sends the message for a unit.
+    ///
+    /// - Throws: ``Unsent`` if it certainly never left; else errors of the way to the service, which leave its outcome open.
+    func transmit(_ message: Message, of unit: UploadUnit, wasSent: Bool) async throws -> UploadStep.Answers {
+        var request = message.request
+        request.mayHaveBeenSent = wasSent
+        do {
+            let response = try await transmit(request)
+            guard !unit.isSingle else { return UploadStep.Answers([.success(response)]) }
+            guard case .batch(let results) = response.body, results.count == unit.requests.count else {
+                return UploadStep.Answers(.partlyAnswered)
+            }
+            return UploadStep.Answers(results.map(\.result))
+        } catch let error as ODataError {
+            return UploadStep.Answers(unit.isSingle ? .refused(error) : .batchRefused(error))
+        } catch let error as InvalidResponseError where error.isFromService {
+            return UploadStep.Answers(.unreadable(ODataError(unreadable: error)))
+        }
+    }
+
     /// Sends a message.
     ///
-    /// - Throws: ``Unsent`` where it certainly never left; else what the way to the service throws.
-    func transmit(_ message: ODataRequest) async throws -> ODataResponse {
+    /// - Throws: ``Unsent`` if it certainly never left; else errors of the way to the service.
+    private func transmit(_ message: ODataRequest) async throws -> ODataResponse {
         let isUnsent = LockedState(false)
         var message = message
         message.unsentObserver = { isUnsent.withLock { $0 = true } }
@@ -28,6 +48,11 @@ extension Uploader {
             if isUnsent.withLock({ $0 }) { throw Unsent(reason: error) }
             throw error
         }
+    }
+
+    /// A refusal of one of the requests of a unit that trying again will not change; `nil` for any other error.
+    func refusal(_ error: any Error, of unit: UploadUnit) -> ODataError? {
+        unit.requests.lazy.compactMap { refusal(error, of: $0) }.first
     }
 
     /// A refusal of what a request is about, which trying again will not change: by the service, since it answers what cannot be
@@ -45,5 +70,17 @@ extension ODataError {
     /// What the error archive has of an answer of the service that cannot be read.
     init(unreadable error: InvalidResponseError) {
         self.init(status: error.status, code: "UnreadableAnswer", message: error.description)
+    }
+}
+
+extension InvalidResponseError {
+    /// Whether the service itself gave the answer, so that asking again gives the same one; a web page or a
+    /// redirect is of something in between, such as a sign-in page.
+    var isFromService: Bool {
+        guard (200..<300).contains(status) else { return false }
+        switch problem {
+        case .webPage, .redirect: return false
+        case .mediaType, .malformed, .unknownContext, .tooLarge: return true
+        }
     }
 }

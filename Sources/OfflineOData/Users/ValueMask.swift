@@ -17,9 +17,10 @@ enum ValueMask {
         "outpost_staged": ["id", "query_id", "kind"],
         "outpost_before": ["entity_set", "row_id", "owner"],
         "outpost_queue": [
-            "id", "entity_set", "row_id", "kind", "omitted", "depends", "state", "request_id", "first_sent", "attempts",
-            "created_at", "priority", "change_set", "status", "code", "target", "failed_at",
+            "id", "entity_set", "row_id", "kind", "omitted", "state", "request_id", "first_sent", "attempts",
+            "created_at", "priority", "change_set", "status", "code", "target", "failed_at", "conflict", "is_merged",
         ],
+        "outpost_dependency": ["id", "request", "needs"],
         "outpost_uploaded": ["entity_set", "row_id"],
         "outpost_shelf": ["id", "entity_set", "row_id", "table_name"],
         "outpost_alias": ["entity_set", "row_id"],

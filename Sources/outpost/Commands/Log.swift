@@ -84,7 +84,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
         }
         for event in events {
             let bytes = event.bytes.map { Terminal.dim(" (\(Terminal.bytes($0)))") } ?? ""
-            print("\(Terminal.dim(event.at))  \(event.kind): \(event.text)\(bytes)")
+            print("\(Terminal.dim(event.at?.description ?? ""))  \(event.kind): \(event.text)\(bytes)")
         }
     }
 
@@ -98,7 +98,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
         var bytes: Int64?
 
         init(_ event: SyncEvent) {
-            at = event.at
+            at = event.at?.description ?? ""
             kind = event.kind
             text = event.text
             details = event.details

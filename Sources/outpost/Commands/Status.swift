@@ -29,7 +29,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         for query in status.queries {
             table.add([
                 query.isShared ? "\(query.name) (shared)" : query.name, Terminal.number(query.rows),
-                query.isLoaded ? query.lastDownload ?? "" : "incomplete; go on with pull",
+                query.isLoaded ? query.lastDownload?.description ?? "" : "incomplete; go on with pull",
             ])
         }
         Terminal.write(table.rendered())
@@ -75,7 +75,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             queries = status.queries.map {
                 Query(
                     name: $0.name, query: $0.text, rows: $0.rows, isLoaded: $0.isLoaded, isShared: $0.isShared,
-                    lastDownload: $0.lastDownload)
+                    lastDownload: $0.lastDownload?.description)
             }
             pending = status.pending.map(RequestLine.init)
             held = status.hold?.reason

@@ -52,7 +52,7 @@ struct StatedLimitTests {
         service.answer(rule)
         let later = LockedFlag()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { 1_000_000 + (later.isSet ? Double(age) : 0) }
+        options.environment.now = { ODataDateTimeOffset(seconds: 1_000_000 + (later.isSet ? Int64(age) : 0)) }
         let store = try await service.clone(options)
         #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
         later.set()

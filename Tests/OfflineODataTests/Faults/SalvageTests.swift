@@ -47,6 +47,29 @@ struct SalvageTests {
         try await shop.expectEqual(saved)
     }
 
+    @Test("keeps the order in which its changes wait for each other")
+    func dependencies() async throws {
+        let shop = try await Shop()
+        let directory = shop.directory.appendingPathComponent("clone").path
+        let store = try await OfflineODataProvider.create(
+            at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try await store.download()
+        try await store.update("Products(1)", ["Stock": 7])
+        let category = try await store.create("Categories", ["Name": "Mine"])
+        try await store.update("Products(2)", ["CategoryID": try #require(category?["CategoryID"])])
+        let waiting = try await store.status().pending.map(\.dependsOn)
+        #expect(waiting == [[], [], [2]])
+        try store.close()
+        let path = directory + "/store.db"
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes[4096 * (bytes.count / 4096 - 2) + 1234] ^= 0x10
+        try bytes.write(to: URL(fileURLWithPath: path))
+        _ = try await OfflineODataProvider.salvage(at: directory, protection: .unencrypted)
+        let saved = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
+        #expect(try await saved.status().pending.map(\.dependsOn) == waiting)
+        try saved.close()
+    }
+
     @Test("gives its changes back also where its settings are gone, once somebody says what it was made for")
     func settings() async throws {
         let shop = try await Shop()

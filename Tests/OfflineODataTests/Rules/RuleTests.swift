@@ -41,7 +41,7 @@ struct RuleTests {
         var options = OfflineODataProvider.Options()
         // Seconds since 1970: the whole shop is from later times.
         options.environment = OfflineOData.Environment(
-            now: { 1_000_000 }, newGuid: { .random() }, sleep: { _ in })
+            now: { ODataDateTimeOffset(seconds: 1_000_000) }, newGuid: { .random() }, sleep: { _ in })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], options: options)
         try await store.download()
         #expect(try await store.rows("Orders?$filter=OrderedAt gt now()").isEmpty == false)
@@ -55,7 +55,8 @@ struct RuleTests {
     private final class Seeded: Sendable {
         private let state: Mutex<UInt64>
         /// Near the service's clock: what was first sent long ago it does not recognise.
-        private static let start = OfflineOData.Environment.system.now().rounded()
+        private static let start = ODataDateTimeOffset(
+            seconds: OfflineOData.Environment.system.now().seconds)
 
         init(_ seed: UInt64) { state = Mutex(seed) }
 
@@ -109,8 +110,8 @@ struct RuleTests {
             }
             return "\(request.method) \(request.path ?? "") \(fields)"
         }
-        let events = try await store.events(newest: 100).map { "\($0.at) \($0.kind) \($0.text)" }
-        let queued = try await store.status().failed.map { "\($0.requestID ?? "") \($0.createdAt)" }
+        let events = try await store.events(newest: 100).map { "\($0.at?.description ?? "") \($0.kind) \($0.text)" }
+        let queued = try await store.status().failed.map { "\($0.requestID ?? "") \($0.createdAt?.description ?? "")" }
         return sent.filter { !$0.contains("deltatoken") } + events + queued
     }
 

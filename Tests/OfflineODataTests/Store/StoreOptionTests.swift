@@ -46,8 +46,8 @@ struct StoreOptionTests {
     /// A store whose changes wait for an hour at most, and which the flag puts two hours ahead.
     private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
         var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = 3600
-        options.environment.now = { Environment.system.now() + (isLater.isSet ? 7200 : 0) }
+        options.localChangeExpiry = .seconds(3600)
+        options.environment.now = { Environment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store(options: options)
         try await store.download()
         return store
@@ -132,7 +132,7 @@ struct StoreOptionTests {
         try await store.create("Categories", ["Name": "Short-lived"])
         try await store.delete("Categories(-1)")
         var options = UploadOptions(categories: ["visits"])
-        options.expiresAfter = -1
+        options.expiresAfter = .seconds(-1)
         let visits = try await store.upload(options: options)
         #expect(visits.failed.map(\.entityText) == ["Products(1)"] && visits.failed.allSatisfy { $0.state == .refused })
         #expect(visits.failed.map(\.failure?.code) == ["Expired"])
@@ -150,8 +150,8 @@ struct StoreOptionTests {
         let shop = try await Shop()
         let isLater = LockedFlag()
         var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = 3600
-        options.environment.now = { Environment.system.now() + (isLater.isSet ? 7200 : 0) }
+        options.localChangeExpiry = .seconds(3600)
+        options.environment.now = { Environment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         try await store.download()
         try await store.update("Products(1)", ["Stock": 5])
@@ -363,9 +363,9 @@ struct StoreOptionTests {
         expectFixed("downloadsStreamsByDefault", of: store) { $0.downloadsStreamsByDefault = true }
         var options = store.options
         options.downloadPageSize = 2
-        options.environment.now = { 7 }
+        options.environment.now = { ODataDateTimeOffset(seconds: 7) }
         try store.setOptions(options)
-        #expect(store.options.environment.now() != 7, "one clock for all that the store does")
+        #expect(store.options.environment.now().seconds != 7, "one clock for all that the store does")
         await shop.wire.mend()
         try await store.download()
         #expect(await shop.wire.requests.filter { $0.path?.contains("$count") == false }.count > 3)

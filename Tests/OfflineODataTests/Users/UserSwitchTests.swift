@@ -164,7 +164,7 @@ struct UserSwitchTests {
     func forcedUploadExpired() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = -1
+        options.localChangeExpiry = .seconds(-1)
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.switchUser(to: "ada")

@@ -25,7 +25,7 @@ struct Mending {
     ///   is would undo the mending.
     init?(of earlier: [QueuedRequest], changing names: Set<String>) {
         self.init(
-            of: earlier, mends: { ($0.kind == .create || $0.kind == .update) && $0.detail.stream == nil },
+            of: earlier, mends: { ($0.kind == .create || $0.kind == .update) && $0.stream == nil },
             joins: { $0.kind == .update },
             undoes: { request in names.contains { request.changes[$0] != nil } })
     }
@@ -116,8 +116,8 @@ extension QueuedRequest {
     /// Whether it says what becomes of a stream: of a property, or of the media entity where that is `nil`.
     fileprivate func isAbout(streamOf property: String?) -> Bool {
         switch kind {
-        case .stream: detail.property == property
-        case .create: detail.stream != nil && property == nil
+        case .stream: streamProperty == property
+        case .create: stream != nil && property == nil
         default: false
         }
     }

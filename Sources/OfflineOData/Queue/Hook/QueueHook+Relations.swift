@@ -53,9 +53,9 @@ extension QueueHook {
         {
             outdated.removeAll { $0.id == refused.id }
             if relations.pair(of: refused) != asked.pair {
-                var detail = asked.detail
-                (detail.seen, detail.shown) = (refused.detail.seen, refused.detail.shown)
-                try queue.setDetail(detail, of: refused.id, in: database)
+                var relation = asked.relation
+                (relation.seen, relation.shown) = (refused.relation?.seen, refused.relation?.shown)
+                try queue.setSubject(.relation(relation), of: refused.id, in: database)
             }
             for request in outdated { try drop(request, for: asked, options, in: database) }
             return
@@ -75,13 +75,13 @@ extension QueueHook {
             try queue.reviveChangeSet(of: request, at: environment.instant.description, in: database)
         }
         guard request.kind == .link, let table = mapping.tables[request.entitySet],
-            let navigation = request.detail.navigation
+            let relation = request.relation
         else { return }
         // What others have put there since is not what its user has seen.
-        for rows in request.detail.seen ?? request.detail.replaced ?? [] {
+        for rows in relation.seen ?? relation.replaced ?? [] {
             guard
                 let replaced = try AskedRelation(
-                    navigation, of: table, rows.source, rows.target, mapping, in: database)
+                    relation.navigation, of: table, rows.source, rows.target, mapping, in: database)
             else { continue }
             if let asked, asked.pair == replaced.pair || mapping.excludes(asked.pair, replaced.pair) { continue }
             try append(.unlink, replaced, options, in: database)
@@ -102,22 +102,22 @@ extension QueueHook {
             kind, set: asked.source.set, rowID: 0, key: Entity(shape: shape, key: asked.key),
             changes: Entity(shape: shape), base: nil, etag: nil, omitted: [],
             dependsOn: creations(of: asked, in: database).union(earlier.map(\.id)).sorted(),
-            createdAt: environment.instant.description, options: options, detail: asked.detail, in: database)
+            createdAt: environment.instant.description, options: options, subject: .relation(asked.relation),
+            in: database)
     }
 
     /// The queued creations of the entities at both ends.
     private func creations(of asked: AskedRelation, in database: Database) throws -> Set<Int64> {
-        let ends = [(asked.source.set, asked.detail.sourceRow), (asked.detail.targetSet ?? "", asked.detail.targetRow)]
-        let requests = try ends.flatMap { set, row in
-            try row.map { try queue.requests(set: set, rowID: $0, in: database) } ?? []
-        }
+        let relation = asked.relation
+        let ends = [(asked.source.set, relation.sourceRow), (relation.targetSet, relation.targetRow)]
+        let requests = try ends.flatMap { set, row in try queue.requests(set: set, rowID: row, in: database) }
         return Set(requests.filter { $0.kind == .create }.map(\.id))
     }
 
     /// Whether an edit may take the place of a request: one that was never sent, or that the service refused.
     func isReplaceable(_ request: QueuedRequest, by options: ChangeOptions) -> Bool {
         guard !options.isUnmodifiable, !request.options.isUnmodifiable else { return false }
-        return request.state == .refused || (request.state == .pending && request.firstSent == nil)
+        return request.state == .refused || (request.state == .pending && request.firstSentField == nil)
     }
 }
 
@@ -126,7 +126,7 @@ private struct AskedRelation {
     let source: TableStorage
     let key: EntityKey
     let pair: RelatedRows
-    let detail: RequestDetail
+    let relation: QueuedRequest.RelationChange
 
     /// - Returns: `nil` where no link table holds it, and where one of the entities is not there.
     init?(
@@ -141,14 +141,14 @@ private struct AskedRelation {
         self.source = source
         self.key = key
         self.pair = pair
-        detail = RequestDetail(
+        relation = QueuedRequest.RelationChange(
             navigation: navigation, sourceRow: from, targetSet: set, targetRow: to,
             target: KeyURL.url(set: set, key: target, mapping).description)
     }
 
     /// Whether a request starts from the same entity by the same navigation property.
     func startsAsDoes(_ request: QueuedRequest) -> Bool {
-        request.entitySet == source.set && request.detail.sourceRow == detail.sourceRow
-            && request.detail.navigation == detail.navigation
+        request.entitySet == source.set && request.relation?.sourceRow == relation.sourceRow
+            && request.relation?.navigation == relation.navigation
     }
 }

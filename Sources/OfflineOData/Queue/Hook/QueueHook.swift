@@ -205,7 +205,7 @@ struct QueueHook: WriteHook {
             etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
             // Who takes the deletion back sees what the service has.
-            if let stream = refused.detail.stream { try StreamTable.remove(stream, in: database) }
+            if let stream = refused.stream { try StreamTable.remove(stream, in: database) }
             try queue.reviveChangeSet(of: refused, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
@@ -214,7 +214,7 @@ struct QueueHook: WriteHook {
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
-            first.firstSent == nil
+            first.firstSentField == nil
         {
             neverExisted = true
         }
@@ -248,16 +248,15 @@ struct QueueHook: WriteHook {
 
     func append(
         _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: Entity, base: Entity?, etag: String?,
-        omitted: Set<String>, earlier: [QueuedRequest], detail: RequestDetail? = nil, in database: Database
+        omitted: Set<String>, earlier: [QueuedRequest],
+        subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
     ) throws {
         guard let entity = change.after ?? change.before else { return }
         var depends = Set(earlier.map(\.id))
-        var detail = detail
+        var subject = subject
         if let parent = change.parent, let slash = change.table.set.lastIndex(of: "/") {
-            detail = detail ?? RequestDetail()
-            detail?.parentRow = parent
-            detail?.container = try? Containment(mapping: mapping).place(in: change.table.set, of: parent, database)
-                .url.description
+            let place = try? Containment(mapping: mapping).place(in: change.table.set, of: parent, database)
+            subject.container = QueuedRequest.Container(row: parent, url: place?.url.description)
             let container = String(change.table.set[..<slash])
             depends.formUnion(
                 try queue.requests(set: container, rowID: parent, in: database).filter { $0.kind == .create }.map(\.id))
@@ -283,7 +282,7 @@ struct QueueHook: WriteHook {
             kind, set: change.table.set, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
             createdAt: environment.instant.description, options: ChangeOptions(change.request),
-            detail: detail, in: database)
+            subject: subject, in: database)
     }
 
     /// The queued requests of others that a creation or an update must wait for (rule 6).
@@ -297,7 +296,7 @@ struct QueueHook: WriteHook {
     /// Whether a row that was deleted here was contained in another one.
     private func isIn(_ parent: Int64?, _ rowID: Int64, _ set: String, in database: Database) throws -> Bool {
         guard let parent else { return true }
-        return try queue.requests(set: set, rowID: rowID, in: database).contains { $0.detail.parentRow == parent }
+        return try queue.requests(set: set, rowID: rowID, in: database).contains { $0.parentRow == parent }
     }
 
     /// The queued creations of entities that this one refers to (rule 6).

@@ -71,26 +71,34 @@ final class QueueDependencies {
         guard isRead else { return }
         for id in ids {
             let row = try Row.fetchOne(
-                database, sql: "SELECT id, depends, change_set FROM outpost_queue WHERE id = ?", arguments: [id])
+                database,
+                sql: "SELECT id, \(QueueTable.dependencies) AS depends, change_set FROM outpost_queue WHERE id = ?",
+                arguments: [id])
             if let row { note(row) }
         }
     }
 
     private func read(in database: Database) throws {
         guard !isRead else { return }
-        let rows = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT id, depends, change_set FROM outpost_queue WHERE depends <> '' OR change_set IS NOT NULL
-                """)
-        while let row = try rows.next() { note(row) }
+        let needs = try Row.fetchCursor(database, sql: "SELECT request, needs FROM outpost_dependency")
+        while let row = try needs.next() {
+            let (request, other): (Int64, Int64) = (row[0], row[1])
+            dependencies[request, default: []].insert(other)
+            dependents[other, default: []].insert(request)
+        }
+        let members = try Row.fetchCursor(
+            database, sql: "SELECT id, change_set FROM outpost_queue WHERE change_set IS NOT NULL ORDER BY id")
+        while let row = try members.next() { note(changeSet: row[1], of: row[0]) }
         isRead = true
     }
 
     private func note(_ row: Row) {
         let id: Int64 = row["id"]
         note(QueueTable.ids(row["depends"]), of: id)
-        guard let changeSet: String = row["change_set"] else { return }
+        if let changeSet: String = row["change_set"] { note(changeSet: changeSet, of: id) }
+    }
+
+    private func note(changeSet: String, of id: Int64) {
         changeSets[id] = changeSet
         members[changeSet, default: []].append(id)
     }

@@ -47,7 +47,7 @@ extension QueueTable {
         _ sendable: (Row) throws -> [QueuedRequest]?
     ) throws -> [QueuedRequest]? {
         let statement = try database.cachedStatement(
-            sql: "SELECT id, state, category, depends, change_set FROM outpost_queue WHERE id = ?")
+            sql: "SELECT id, state, category, change_set, \(Self.waits) AS waits FROM outpost_queue WHERE id = ?")
         var kept: [Int64] = []
         for (position, id) in selection.waiting.enumerated() {
             guard let row = try Row.fetchOne(statement, arguments: [id]),
@@ -84,7 +84,8 @@ extension QueueTable {
 
     /// The requests of some categories, all that they depend on, and what is in a change set with one of those.
     private func wanted(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
-        let rows = try Row.fetchAll(database, sql: "SELECT id, category, depends, change_set FROM outpost_queue")
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT id, category, \(Self.dependencies) AS depends, change_set FROM outpost_queue")
         var dependencies: [Int64: Set<Int64>] = [:]
         var changeSets: [String: Set<Int64>] = [:]
         for row in rows { if let name: String = row["change_set"] { changeSets[name, default: []].insert(row["id"]) } }

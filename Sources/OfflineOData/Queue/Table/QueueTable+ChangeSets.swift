@@ -63,7 +63,8 @@ extension QueueTable {
         private var dependents: [Int64: Set<Int64>] = [:]
 
         init(in database: Database) throws {
-            let rows = try Row.fetchAll(database, sql: "SELECT id, depends, change_set FROM outpost_queue")
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT id, \(QueueTable.dependencies) AS depends, change_set FROM outpost_queue")
             for row in rows {
                 if let name: String = row["change_set"] { changeSets[name, default: []].insert(row["id"]) }
             }

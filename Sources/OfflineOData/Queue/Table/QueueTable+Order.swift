@@ -23,14 +23,14 @@ extension QueueTable {
                 guard seen.insert(changeSet).inserted else { return nil }
                 return try unit(changeSet, usesChangeSets: usesChangeSets, in: database)
             }
-            guard try !isWaiting(for: Self.ids(row["depends"]), in: database) else { return nil }
+            guard row["waits"] == false else { return nil }
             return try request(row["id"], in: database).map { [$0] }
         }
         if let categories { return try next(in: categories, &selection, in: database, sendable) ?? [] }
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT id, depends, change_set FROM outpost_queue WHERE state = 'pending'
+                SELECT id, change_set, \(Self.waits) AS waits FROM outpost_queue WHERE state = 'pending'
                 ORDER BY priority DESC, id
                 """)
         while let row = try rows.next() {
@@ -68,10 +68,14 @@ extension QueueTable {
 
     /// Streams never travel in a batch (rule 9).
     private static func fitIntoBatch(_ requests: [QueuedRequest]) -> Bool {
-        requests.allSatisfy { $0.kind != .stream && $0.detail.stream == nil }
+        requests.allSatisfy { $0.kind != .stream && $0.stream == nil }
     }
 
-    static func ids(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }
+    /// SQL that is true of a request of the queue that waits for another one.
+    static let waits = """
+        EXISTS (SELECT 1 FROM outpost_dependency JOIN outpost_queue AS needed ON needed.id = needs
+            WHERE request = outpost_queue.id)
+        """
 
     /// Whether any of some requests is still there.
     private func isWaiting(for ids: Set<Int64>, in database: Database) throws -> Bool {

@@ -20,10 +20,17 @@ struct QueueTable {
 
     private static let columns =
         """
-        id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, state, request_id,
-        first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error, theirs,
-        failed_at
+        id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, \(dependencies) AS depends, state,
+        request_id, first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error,
+        theirs, failed_at, conflict, errors, found_etag, sent_entity, is_merged
         """
+
+    /// SQL of the requests that a request of the queue waits for, as ``ids(_:)`` reads them.
+    static let dependencies = "(SELECT group_concat(needs) FROM outpost_dependency WHERE request = outpost_queue.id)"
+
+    static func ids(_ text: String?) -> Set<Int64> {
+        Set((text ?? "").split(separator: ",").compactMap { Int64($0) })
+    }
 
     /// All requests, or those in some states, in order.
     func requests(_ states: [QueuedRequest.State]? = nil, in database: Database) throws -> [QueuedRequest] {
@@ -72,11 +79,12 @@ struct QueueTable {
     ) throws -> [(id: Int64, rowID: Int64)] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT id, row_id FROM outpost_queue
-                WHERE entity_set = ? AND depends <> '' AND instr(',' || depends || ',', ',' || ? || ',') > 0
+                SELECT queued.id, queued.row_id FROM outpost_dependency AS dependency
+                JOIN outpost_queue AS queued ON queued.id = dependency.request
+                WHERE dependency.needs = ? AND queued.entity_set = ?
                 """)
         return try ids.flatMap { id in
-            try Row.fetchAll(statement, arguments: [set, id]).map { (id: $0[0] as Int64, rowID: $0[1] as Int64) }
+            try Row.fetchAll(statement, arguments: [id, set]).map { (id: $0[0] as Int64, rowID: $0[1] as Int64) }
         }
     }
 
@@ -94,26 +102,26 @@ struct QueueTable {
     func append(
         _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
-        detail: RequestDetail? = nil, in database: Database
+        subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
     ) throws -> Int64 {
-        let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn).sorted()
+        let dependencies = try creations(namedIn: options.headers, in: database).union(dependsOn)
         try database.execute(
             sql: """
                 INSERT INTO outpost_queue(
-                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, depends, created_at,
+                    entity_set, row_id, kind, entity_key, changes, base, etag, omitted, created_at,
                     options, category, priority, change_set, detail, request_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
-                base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","),
-                dependencies.map(String.init).joined(separator: ","), createdAt,
+                base.map(snapshots.encode), etag, omitted.sorted().joined(separator: ","), createdAt,
                 Self.text(options), options.category, options.priority, options.changeSet,
-                try detail.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) },
+                Self.text(subject),
                 newGuid().description,
             ])
         let id = database.lastInsertedRowID
-        if let changeSet = options.changeSet { try takeIn(dependencies, changeSet, in: database) }
+        try Self.addDependencies(dependencies, of: id, in: database)
+        if let changeSet = options.changeSet { try takeIn(dependencies.sorted(), changeSet, in: database) }
         return id
     }
 
@@ -135,7 +143,8 @@ struct QueueTable {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'pending', status = NULL, code = NULL, message = NULL,
-                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL
+                    target = NULL, inner_error = NULL, theirs = NULL, failed_at = NULL, conflict = NULL,
+                    errors = NULL
                 WHERE id = ?
                 """, arguments: [id])
         if forgetsIdentification { try markUnacted(id, in: database) }
@@ -165,22 +174,17 @@ struct QueueTable {
     func markFailed(
         _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
     ) throws {
-        let errors = failure.details.map {
-            RequestDetail.FurtherError(code: $0.code, message: $0.message, target: $0.target)
-        }
-        let text = try errors.isEmpty ? nil : String(decoding: JSONEncoder().encode(errors), as: UTF8.self)
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = ?, status = ?, code = ?, message = ?, target = ?, inner_error = ?,
-                    theirs = ?, failed_at = ?,
-                    detail = nullif(json_patch(
-                        coalesce(detail, '{}'), json_object('conflict', ?, 'errors', json(?))), '{}')
+                    theirs = ?, failed_at = ?, conflict = ?, errors = ?
                 WHERE id = ?
                 """,
             arguments: [
                 state.rawValue, failure.status, failure.code, failure.message, failure.target,
                 failure.innerError,
-                failure.theirs.map(snapshots.encode), failure.at, failure.conflict?.rawValue, text, id,
+                failure.theirs.map(snapshots.encode), failure.at?.description, failure.conflict?.rawValue,
+                Self.text(failure.details), id,
             ])
     }
 
@@ -202,20 +206,14 @@ struct QueueTable {
     /// Sets the ETag of what the service was found to have before a request that has none of its own is sent.
     func setFoundETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(
-            sql: """
-                UPDATE outpost_queue
-                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('foundETag', ?)), '{}') WHERE id = ?
-                """, arguments: [etag, id])
+            sql: "UPDATE outpost_queue SET found_etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
     /// Keeps the whole entity that is sent in the place of single properties, or forgets it with `nil`.
     func setSentEntity(_ entity: Entity?, of id: Int64, in database: Database) throws {
         let text = entity.map { String(decoding: snapshots.encode($0), as: UTF8.self) }
         try database.execute(
-            sql: """
-                UPDATE outpost_queue
-                SET detail = nullif(json_patch(coalesce(detail, '{}'), json_object('sentEntity', ?)), '{}') WHERE id = ?
-                """, arguments: [text, id])
+            sql: "UPDATE outpost_queue SET sent_entity = ? WHERE id = ?", arguments: [text, id])
     }
 
     /// Sets the ETag of the calls of actions that are bound to a row.
@@ -230,24 +228,40 @@ struct QueueTable {
     }
 
     /// Keeps a request that the model has no place for as what it was, apart from any row.
-    func markWithoutPlace(_ request: QueuedRequest, as former: FormerRequest, in database: Database) throws {
-        var detail = request.detail
-        detail.former = former
-        try setDetail(detail, of: request.id, in: database)
+    func markWithoutPlace(_ request: QueuedRequest, as former: QueuedRequest.FormerRequest, in database: Database)
+        throws
+    {
+        try setSubject(.unmapped(former, request.subject), of: request.id, in: database)
         // Should a set of this name come back, its rows are others.
         try database.execute(sql: "UPDATE outpost_queue SET row_id = 0 WHERE id = ?", arguments: [request.id])
     }
 
-    func setDetail(_ detail: RequestDetail, of id: Int64, in database: Database) throws {
+    func setSubject(_ subject: QueuedRequest.Subject, of id: Int64, in database: Database) throws {
         try database.execute(
-            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?",
-            arguments: [String(decoding: try JSONEncoder().encode(detail), as: UTF8.self), id])
+            sql: "UPDATE outpost_queue SET detail = ? WHERE id = ?", arguments: [Self.text(subject), id])
+    }
+
+    private static func text(_ subject: QueuedRequest.Subject) throws -> String? {
+        let stored = StoredSubject(subject)
+        return stored.isEmpty ? nil : String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
     }
 
     func setDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE outpost_queue SET depends = ? WHERE id = ?",
-            arguments: [ids.sorted().map(String.init).joined(separator: ","), id])
+        try database.execute(sql: "DELETE FROM outpost_dependency WHERE request = ?", arguments: [id])
+        try Self.addDependencies(ids, of: id, in: database)
+    }
+
+    /// Lets a request wait for others besides those that it waits for.
+    static func addDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
+        guard !ids.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_dependency(request, needs) VALUES (?, ?)")
+        for other in ids { try statement.execute(arguments: [id, other]) }
+    }
+
+    /// Notes that a request was merged with changes of other clients.
+    func markMerged(_ id: Int64, in database: Database) throws {
+        try database.execute(sql: "UPDATE outpost_queue SET is_merged = 1 WHERE id = ?", arguments: [id])
     }
 
     /// Takes a request out of its change set, to be sent by itself.
@@ -257,16 +271,14 @@ struct QueueTable {
 
     /// Lets what depends on one request depend on another, or on none, instead.
     func replaceDependency(on old: Int64, by new: Int64?, in database: Database) throws {
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT id, depends FROM outpost_queue WHERE ',' || depends || ',' LIKE '%,' || ? || ',%'",
-            arguments: [old])
-        for row in rows {
-            let depends: String = row["depends"]
-            var ids = Set(depends.split(separator: ",").compactMap { Int64($0) })
-            ids.remove(old)
-            if let new, new != row["id"] { ids.insert(new) }
-            try setDependencies(ids, of: row["id"], in: database)
+        if let new {
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO outpost_dependency(request, needs)
+                    SELECT request, :new FROM outpost_dependency WHERE needs = :old AND request <> :new
+                    """, arguments: ["old": old, "new": new])
         }
+        try database.execute(sql: "DELETE FROM outpost_dependency WHERE needs = ?", arguments: [old])
     }
 
     func setOptions(_ options: ChangeOptions, of id: Int64, in database: Database) throws {
@@ -306,7 +318,7 @@ struct QueueTable {
             arguments.append(snapshots.trace(of: part.value, in: part.name))
         }
         return try fetch(condition, arguments, in: database)
-            .filter { $0.key == key && $0.detail.parentRow == parent }.map(\.id)
+            .filter { $0.key == key && $0.parentRow == parent }.map(\.id)
     }
 
     /// The row of what was deleted here before something else was made here with its key, be that several times: what the
@@ -360,10 +372,10 @@ struct QueueTable {
             let state = QueuedRequest.State(rawValue: row["state"])
         else { throw OfflineError.damagedQueue(reason: "request \(id) has no kind or state") }
         let text: String? = row["detail"]
-        let detail =
-            try text.map { try JSONDecoder().decode(RequestDetail.self, from: Data($0.utf8)) } ?? RequestDetail()
+        let stored =
+            try text.map { try JSONDecoder().decode(StoredSubject.self, from: Data($0.utf8)) } ?? StoredSubject()
         // A call need not be about an entity, and one without a place is about nothing that there still is.
-        let hasNoEntity = kind == .call || detail.former != nil
+        let hasNoEntity = kind == .call || !stored.isMapped
         guard let shape = hasNoEntity ? Self.noShape : model.shape(ofStored: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
@@ -375,20 +387,19 @@ struct QueueTable {
             throw OfflineError.damagedQueue(reason: "request \(id) has no key")
         }
         let omitted: String = row["omitted"]
-        let depends: String = row["depends"]
         let base: [UInt8]? = hasNoEntity ? nil : (row["base"] as Data?).map(Array.init)
         let options: String? = row["options"]
         let theirs: Data? = row["theirs"]
         // A call was refused for what it is bound to.
-        let theirSet = kind == .call ? detail.bound?.set : hasNoEntity ? nil : set
+        let theirSet = kind == .call ? stored.boundSet : hasNoEntity ? nil : set
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
             failure = QueuedRequest.Failure(
                 status: row["status"], code: row["code"] ?? "", message: message, target: row["target"],
-                details: (detail.errors ?? []).map {
-                    ODataError.Detail(code: $0.code, message: $0.message, target: $0.target)
-                },
-                innerError: row["inner_error"], conflict: detail.conflict, at: row["failed_at"] ?? "")
+                details: try (row["errors"] as String?).map(Self.errors) ?? [],
+                innerError: row["inner_error"],
+                conflict: (row["conflict"] as String?).flatMap(QueuedRequest.Failure.Conflict.init),
+                at: (row["failed_at"] as String?).flatMap(ODataDateTimeOffset.init))
             if let theirs, let theirShape = theirSet.flatMap({ model.shape(ofStored: $0) }) {
                 failure?.theirs = try snapshots.decode(theirs, shape: theirShape)
             }
@@ -401,9 +412,30 @@ struct QueueTable {
             changes: try entity("changes"),
             base: try base.map { try snapshots.decode(bytes: $0, shape: shape) }, etag: row["etag"],
             omitted: Set(omitted.split(separator: ",").map(String.init)),
-            dependsOn: depends.split(separator: ",").compactMap { Int64($0) }, state: state,
-            requestID: row["request_id"], firstSent: row["first_sent"], createdAt: row["created_at"],
-            options: decodedOptions, failure: failure, detail: detail)
+            dependsOn: Self.ids(row["depends"]).sorted(), state: state,
+            requestID: row["request_id"], firstSentField: row["first_sent"],
+            createdAt: ODataDateTimeOffset(row["created_at"] as String),
+            options: decodedOptions, failure: failure, subject: try stored.subject(of: kind, id),
+            foundETag: row["found_etag"],
+            sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"])
+    }
+
+    /// An error behind the main one, as it is stored.
+    private struct FurtherError: Codable {
+        var code: String
+        var message: String
+        var target: String?
+    }
+
+    private static func text(_ errors: [ODataError.Detail]) throws -> String? {
+        let stored = errors.map { FurtherError(code: $0.code, message: $0.message, target: $0.target) }
+        return try stored.isEmpty ? nil : String(decoding: JSONEncoder().encode(stored), as: UTF8.self)
+    }
+
+    private static func errors(_ text: String) throws -> [ODataError.Detail] {
+        try JSONDecoder().decode([FurtherError].self, from: Data(text.utf8)).map {
+            ODataError.Detail(code: $0.code, message: $0.message, target: $0.target)
+        }
     }
 
     /// What a call carries instead of an entity.

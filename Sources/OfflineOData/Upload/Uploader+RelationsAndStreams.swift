@@ -7,15 +7,15 @@ import ODataStore
 /// Requests that carry no properties: streams and relations.
 extension Uploader {
     /// The request as the service gets it; `nil` for one that carries properties.
-    func requestBesideRows(_ request: QueuedRequest) async throws -> ODataRequest? {
+    func requestWithoutProperties(_ request: QueuedRequest) async throws -> ODataRequest? {
         switch request.kind {
         case .create:
-            guard let id = request.detail.stream else { return nil }
+            guard let id = request.stream else { return nil }
             return ODataRequest(
-                .create, try await place(of: request).url, body: try await stream(id, of: request),
+                .create, try await address(of: request).url, body: try await stream(id, of: request),
                 preferences: Preferences(returns: .representation))
         case .stream:
-            guard let id = request.detail.stream else {
+            guard let id = request.stream else {
                 return ODataRequest(.delete, try await streamURL(of: request), ifMatch: request.etag)
             }
             return ODataRequest(
@@ -39,15 +39,15 @@ extension Uploader {
 
     private func streamURL(of request: QueuedRequest) async throws -> ODataURL {
         var url = try await url(of: request)
-        url.path.segments.append(request.detail.property.map { .name(Identifier($0), .none) } ?? .value)
+        url.path.segments.append(request.streamProperty.map { .name(Identifier($0), .none) } ?? .value)
         return url
     }
 
     /// The answer that a request for a stream would have got, where the service has the very bytes that it sends; `nil`
     /// where it has others.
     func taken(streamOf request: QueuedRequest) async throws -> ODataResponse? {
-        if request.detail.stream == nil { return try await hasNoStream(request) ? ODataResponse(status: 204) : nil }
-        guard let id = request.detail.stream, let info = try await database.read({ try StreamTable.info(id, in: $0) })
+        if request.stream == nil { return try await hasNoStream(request) ? ODataResponse(status: 204) : nil }
+        guard let id = request.stream, let info = try await database.read({ try StreamTable.info(id, in: $0) })
         else { return nil }
         return try await response(toReadingStreamOf: request, ifSameAs: info)
     }
@@ -86,13 +86,13 @@ extension Uploader {
     }
 
     private func relation(_ request: QueuedRequest) async throws -> ODataRequest {
-        guard let name = request.detail.navigation, let table = mapping.tables[request.entitySet],
-            let navigation = table.shape.navigationProperty(name)
+        guard let relation = request.relation, let table = mapping.tables[request.entitySet],
+            let navigation = table.shape.navigationProperty(relation.navigation)
         else { throw modelChanged(request) }
         let ends = try await ends(of: request)
-        let target = ends.targetURL ?? request.detail.target ?? ""
+        let target = ends.targetURL ?? relation.target
         var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
-        url.path.segments.append(.name(Identifier(name), .none))
+        url.path.segments.append(.name(Identifier(relation.navigation), .none))
         url.path.segments.append(.reference)
         guard request.kind == .link else {
             if navigation.isCollection { url.options.id = target }
@@ -106,10 +106,11 @@ extension Uploader {
     ///
     /// - Returns: a conflict where there is another one than was seen, or is asked for.
     func comparison(ofEnd request: QueuedRequest) async throws -> Comparison {
-        guard options.comparesWithoutETags, let name = request.detail.navigation,
-            let shape = mapping.tables[request.entitySet]?.shape, let set = request.detail.targetSet,
-            shape.navigationProperty(name)?.isCollection == false
+        guard options.comparesWithoutETags, let relation = request.relation,
+            let shape = mapping.tables[request.entitySet]?.shape,
+            shape.navigationProperty(relation.navigation)?.isCollection == false
         else { return Comparison() }
+        let name = relation.navigation
         let ends = try await ends(of: request)
         // What was not loaded was not seen to be nothing.
         guard request.kind == .unlink || !ends.seen.isEmpty else { return Comparison() }
@@ -122,8 +123,8 @@ extension Uploader {
             return Comparison()
         }
         guard case .entity(let other)? = response?.body, let key = other.key else { return Comparison() }
-        let theirs = KeyURL.url(set: set, key: key, mapping).description
-        let known = ends.seen.union([ends.targetURL, request.detail.target, request.detail.shown].compactMap { $0 })
+        let theirs = KeyURL.url(set: relation.targetSet, key: key, mapping).description
+        let known = ends.seen.union([ends.targetURL, relation.target, relation.shown].compactMap { $0 })
         guard !known.contains(theirs) else { return Comparison() }
         var version = Entity(shape: shape, key: ends.source)
         version.related[name] = .references([theirs])
@@ -140,20 +141,20 @@ extension Uploader {
     }
 
     private func ends(of request: QueuedRequest) async throws -> Ends {
-        let detail = request.detail
+        guard let relation = request.relation else { throw modelChanged(request) }
         return try await database.read { [mapping] database in
-            func key(_ set: String?, _ rowID: Int64?) throws -> EntityKey? {
-                guard let set, let rowID, mapping.tables[set] != nil else { return nil }
+            func key(_ set: String, _ rowID: Int64) throws -> EntityKey? {
+                guard mapping.tables[set] != nil else { return nil }
                 return try BulkLoader(set: set, mapping: mapping, in: database).read(rowID)?.key
             }
             func url(_ key: EntityKey) -> String {
-                KeyURL.url(set: detail.targetSet ?? "", key: key, mapping).description
+                KeyURL.url(set: relation.targetSet, key: key, mapping).description
             }
-            let target = try key(detail.targetSet, detail.targetRow)
-            let seen = try (detail.seen ?? []).filter { $0.source == detail.sourceRow }
-                .compactMap { try key(detail.targetSet, $0.target) }
+            let target = try key(relation.targetSet, relation.targetRow)
+            let seen = try (relation.seen ?? []).filter { $0.source == relation.sourceRow }
+                .compactMap { try key(relation.targetSet, $0.target) }
             return Ends(
-                source: try key(request.entitySet, detail.sourceRow) ?? request.key, target: target,
+                source: try key(request.entitySet, relation.sourceRow) ?? request.key, target: target,
                 targetURL: target.map(url), seen: Set(seen.map(url)))
         }
     }
@@ -161,11 +162,11 @@ extension Uploader {
     /// Whether the service has the relation that a request makes; not where it does not tell.
     func isLinked(_ request: QueuedRequest) async throws -> Bool {
         let ends = try await ends(of: request)
-        guard let name = request.detail.navigation, let target = ends.target else { return false }
+        guard let relation = request.relation, let target = ends.target else { return false }
         var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
-        let shape = request.detail.targetSet.flatMap { mapping.tables[$0]?.shape }
+        let shape = mapping.tables[relation.targetSet]?.shape
         let predicate = KeyPredicate(target, shape: shape, model: mapping.model)
-        url.path.segments.append(.name(Identifier(name), .key(predicate)))
+        url.path.segments.append(.name(Identifier(relation.navigation), .key(predicate)))
         guard case .entity? = try await answer(at: url)?.body else { return false }
         return true
     }

@@ -9,11 +9,11 @@ extension Uploader {
     /// wrong, what is on the way says so of everything, in words of its own; but so do services that have no words for it.
     ///
     /// - Throws: what keeps the service from answering; `InvalidResponseError` where nothing at its address is OData.
-    func confirm(_ miss: ODataError) async throws {
-        guard miss.code.isEmpty, miss.repeatabilityResult == nil else { return }
+    func confirm(_ refusal: ODataError) async throws {
+        guard refusal.code.isEmpty, refusal.repeatabilityResult == nil else { return }
         // Every service has metadata, and hardly one no service document, which is smaller.
         for path in [ResourcePath([]), ResourcePath([.metadata])] where try await isThere(path) { return }
-        throw InvalidResponseError(status: miss.status, problem: .unknownContext(nil), url: "$metadata")
+        throw InvalidResponseError(status: refusal.status, problem: .unknownContext(nil), url: "$metadata")
     }
 
     private func isThere(_ path: ResourcePath) async throws -> Bool {
@@ -30,5 +30,5 @@ extension Uploader {
 
 extension ODataError {
     /// Whether it says that something is not there.
-    var isMiss: Bool { status == 404 || status == 410 }
+    var isNotFound: Bool { status == 404 || status == 410 }
 }

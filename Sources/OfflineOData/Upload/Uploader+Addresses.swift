@@ -4,10 +4,10 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// Where the entities of requests are at the service: in a set, or in what another entity contains.
+/// The addresses of the entities of requests: in a set, or in a collection or property of another entity.
 extension Uploader {
-    /// Where the entity of a request is created.
-    struct Place {
+    /// The place at which the entity of a request is created.
+    struct EntityAddress {
         var url: ODataURL
         /// Whether there may be many; else the entity is put there.
         var isCollection = true
@@ -19,8 +19,8 @@ extension Uploader {
     func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
         if request.kind == .call { return try await boundURL(of: request) }
         let key = key ?? request.key
-        guard request.detail.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key, mapping) }
-        let place = try await place(of: request)
+        guard request.parentRow != nil else { return KeyURL.url(set: request.entitySet, key: key, mapping) }
+        let place = try await address(of: request)
         guard place.isCollection, case .name(let name, _)? = place.url.path.segments.last else { return place.url }
         var url = place.url
         let predicate = KeyPredicate(key, shape: request.changes.shape, model: mapping.model)
@@ -30,7 +30,7 @@ extension Uploader {
 
     /// The address that the service gave the entity of a request; `nil` for the one that its key makes.
     func link(of request: QueuedRequest) async throws -> String? {
-        guard request.isOfRow, request.detail.parentRow == nil else { return nil }
+        guard request.isOfRow, request.parentRow == nil else { return nil }
         let row = RowReference(set: request.entitySet, rowID: request.rowID)
         return try await database.read { try EntityLinks.edit(of: row, in: $0) }
     }
@@ -38,10 +38,10 @@ extension Uploader {
     /// The URL of the collection that a request's entity is in, under the keys that its containers have by now.
     ///
     /// - Throws: `ODataError` where a container is gone: the request goes to the archive then.
-    func place(of request: QueuedRequest) async throws -> Place {
+    func address(of request: QueuedRequest) async throws -> EntityAddress {
         let set = request.entitySet
-        guard let parent = request.detail.parentRow else {
-            return Place(url: ODataURL(path: ResourcePath([.name(Identifier(set), .none)])))
+        guard let parent = request.parentRow else {
+            return EntityAddress(url: ODataURL(path: ResourcePath([.name(Identifier(set), .none)])))
         }
         return try await database.read { [mapping] database in
             try Containment(mapping: mapping).place(in: set, of: parent, database)
