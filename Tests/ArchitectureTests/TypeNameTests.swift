@@ -12,11 +12,11 @@ struct TypeNameTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The start of a line that declares a public type: its name and, of an alias, the type behind it.
+    /// The start of a line that declares a public type, and its name.
     nonisolated(unsafe) private static let declaration =
         #/
         ^(?:@\w+(?:\([^)]*\))?\ +)*(?:public|open)\ +(?:(?:final|indirect|nonisolated)\ +)*
-        (?:struct|class|enum|actor|protocol|typealias|macro)\ +`?(?<name>\w+)`?(?:\ *=\ *(?<alias>[\w.]+)$)?
+        (?:struct|class|enum|actor|protocol|typealias|macro)\ +`?(\w+)
         /#
 
     /// The public types that stand in no other type, those of `#if` blocks included.
@@ -28,9 +28,7 @@ struct TypeNameTests {
             if text.hasPrefix("#if"), indentation == 4 * depth { depth += 1 }
             if text.hasPrefix("#endif"), indentation == 4 * (depth - 1) { depth -= 1 }
             guard indentation == 4 * depth, let found = text.firstMatch(of: declaration) else { return nil }
-            // An alias with the name of the type behind it hands that type on.
-            if let alias = found.alias, alias.split(separator: ".").last == found.name { return nil }
-            return String(found.name)
+            return String(found.1)
         }
     }
 
@@ -44,7 +42,7 @@ struct TypeNameTests {
             guard file.pathExtension == "swift", !file.path.contains(".docc/") else { continue }
             // A target's folder is below Sources, or below a group's folder there.
             let folders = file.path.dropFirst(sources.path.count + 1).split(separator: "/").dropLast().map(String.init)
-            guard let target = folders.prefix(2).first(where: { manifest.contains("\"\($0)\"") }) else { continue }
+            guard let target = folders.prefix(2).last(where: { manifest.contains("\"\($0)\"") }) else { continue }
             found[target, default: []].append(file)
         }
         return found
@@ -95,7 +93,7 @@ struct TypeNameTests {
             public typealias Five = Other.Five
             public final class Six<Value> {}
             """
-        #expect(Self.types(in: source) == ["One", "Two", "Four", "Six"])
+        #expect(Self.types(in: source) == ["One", "Two", "Four", "Five", "Six"])
     }
 
     @Test("Each name stands for one type of the package")
