@@ -172,7 +172,7 @@ let package = Package(
             name: "OutpostKit",
             dependencies: [
                 "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
-                "ODataService", "ODataTransportURLSession", "OfflineOData", "Secrets",
+                "ODataService", "ODataStore", "ODataTransportURLSession", "OfflineOData", "Secrets",
             ],
             swiftSettings: settings),
         .executableTarget(

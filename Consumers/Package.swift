@@ -16,7 +16,10 @@ let package = Package(
         .executableTarget(name: "OfflineApp", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
         // The first example in Swift of the README, beside a module with the names of Apple's frameworks.
         .target(name: "AppleFrameworks"),
-        .executableTarget(name: "KitApp", dependencies: ["AppleFrameworks", outpost("OutpostKit")]),
+        // A new project of Xcode wants the import of the module of every member, too.
+        .executableTarget(
+            name: "KitApp", dependencies: ["AppleFrameworks", outpost("OutpostKit")],
+            swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
         // Every product.
         .executableTarget(
             name: "Everything",

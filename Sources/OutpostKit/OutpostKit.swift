@@ -6,6 +6,7 @@
 @_exported import ODataModel
 @_exported import ODataQuery
 @_exported import ODataService
+@_exported import ODataStore
 @_exported import ODataTransportURLSession
 @_exported import OfflineOData
 @_exported import Secrets
