@@ -1,5 +1,5 @@
 .PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
-	bench-functions limits growth docs fuzz ci-budget faults simulate soak attack proofs clean
+	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -57,6 +57,9 @@ docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
 
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)
+
+apple-check: setup ## the branches for Apple's platforms, type-checked on Linux against stubs
+	scripts/apple-check.sh
 
 ci-budget: ## all that continuous integration does, and a failure where a step is 30 % over its budget
 	.ci/run --strict

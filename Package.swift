@@ -40,6 +40,7 @@ let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "OutpostKit", targets: ["OutpostKit"]),
         .library(name: "ErrorCodes", targets: ["ErrorCodes"]),
         .library(name: "Supportability", targets: ["Supportability"]),
         .library(name: "ODataModel", targets: ["ODataModel"]),
@@ -167,6 +168,13 @@ let package = Package(
             dependencies: ["ErrorCodes", "ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL],
             swiftSettings: settings),
         // floor 7
+        .target(
+            name: "OutpostKit",
+            dependencies: [
+                "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
+                "ODataService", "ODataStore", "ODataTransportURLSession", "OfflineOData", "Secrets",
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "outpost",
             dependencies: [
@@ -287,7 +295,7 @@ let package = Package(
             name: "OfflineODataTests",
             dependencies: [
                 "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "FaultInjection", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
+                "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.

@@ -14,6 +14,12 @@ let package = Package(
     targets: [
         // The smallest app: it must not bring the server or its transport along.
         .executableTarget(name: "OfflineApp", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
+        // The first example in Swift of the README, beside a module with the names of Apple's frameworks.
+        .target(name: "AppleFrameworks"),
+        // A new project of Xcode wants the import of the module of every member, too.
+        .executableTarget(
+            name: "KitApp", dependencies: ["AppleFrameworks", outpost("OutpostKit")],
+            swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
         // Every product.
         .executableTarget(
             name: "Everything",
@@ -38,6 +44,7 @@ let package = Package(
                 outpost("SecureStorage"),
                 outpost("Supportability"),
                 outpost("OfflineOData"),
+                outpost("OutpostKit"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]

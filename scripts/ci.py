@@ -49,10 +49,11 @@ STEPS = [
     Step("simulation", ["scripts/simulate.sh"], needs=["optimised build"],
          environment={"SEEDS": "100", "FIRST_SEED": "40"}),
     Step("fuzzers", ["scripts/fuzz.sh", "smoke"], needs=["optimised build"]),
+    Step("apple", ["scripts/apple-check.sh", "--skip-build"], needs=["build"]),
     Step("generated code", ["scripts/generated.sh"], needs=["build"], optional=True),
     Step("demonstration", ["scripts/demo.sh"], needs=["build"]),
     Step("consumers", ["scripts/consumers.sh"],
-         needs=["limits", "simulation", "fuzzers", "generated code", "demonstration"]),
+         needs=["limits", "simulation", "fuzzers", "apple", "generated code", "demonstration"]),
     Step("example", ["scripts/examples.sh"], needs=["consumers"], optional=True),
 ]
 

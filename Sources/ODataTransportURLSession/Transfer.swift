@@ -3,7 +3,7 @@ import HTTPTypes
 import ODataHTTP
 import Synchronization
 
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import FoundationNetworking
 #endif
 
@@ -15,10 +15,10 @@ import Synchronization
 final class Transfer: Sendable {
     /// How many bytes may wait before the task is suspended.
     static let highWater = 1 << 20
-    #if canImport(FoundationNetworking)
-        private static let canSuspend = false
-    #else
+    #if canImport(Darwin)
         private static let canSuspend = true
+    #else
+        private static let canSuspend = false
     #endif
 
     private struct State {

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import FoundationNetworking
 #endif
 

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import FoundationNetworking
 #endif
 
@@ -153,14 +153,14 @@ public final class URLSessionTransport: HTTPTransport {
 
     private func task(_ request: URLRequest, body: ByteStream?) async throws -> URLSessionTask {
         guard let body else { return try made(request) { $0.dataTask(with: request) } }
-        #if canImport(FoundationNetworking)
+        #if canImport(Darwin)
+            return try await streamingTask(request, body: body)
+        #else
             // Foundation on Linux reads a body stream without waiting for it, so the body is taken whole.
             var request = request
             request.httpBody = Data(try await body.collect(limit: configuration.maxUploadSize))
             let whole = request
             return try made(whole) { $0.dataTask(with: whole) }
-        #else
-            return try await streamingTask(request, body: body)
         #endif
     }
 
@@ -240,7 +240,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    #if canImport(FoundationNetworking)
+    #if !canImport(Darwin)
         // Foundation on Linux keeps an answer that asks for a password to itself: its head is in the challenge, and its
         // body is lost. Elsewhere the challenge is declined and the answer comes.
         func urlSession(

@@ -10,7 +10,7 @@ private let floors: [[String]] = [
     ["ODataStore", "ODataHTTP", "ODataCache"],
     ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession"],
     ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI", "ODataTransportConformance"],
-    ["outpost", "reference-service", "odata-generate"],
+    ["OutpostKit", "outpost", "reference-service", "odata-generate"],
 ]
 
 /// System libraries and calls stand below the target that uses them, on its own floor or lower.

@@ -1,13 +1,6 @@
-import ODataClient
-import ODataHTTP
-import ODataModel
-import ODataQuery
-import ODataService
-import ODataStore
-import OfflineOData
-import Secrets
+// The first example in Swift of the README, as it stands there; a test holds the two together and runs it.
 
-// The second example of the README, as it stands there; a test holds the two together and runs it.
+import OutpostKit
 
 struct Order: EntityRepresentable {
     static let typeName = QualifiedName("Database", "Order")

@@ -16,6 +16,7 @@ let uses: [(product: String, run: () async throws -> Void)] = [
     ("ODataTransportConformance", usesODataTransportConformance),
     ("ODataTransportNIO", usesODataTransportNIO),
     ("ODataTransportURLSession", usesODataTransportURLSession),
+    ("OutpostKit", usesOutpostKit),
     ("Secrets", usesSecrets),
     ("SecureStorage", usesSecureStorage),
     ("Supportability", usesSupportability),

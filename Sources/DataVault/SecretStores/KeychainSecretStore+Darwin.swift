@@ -3,7 +3,7 @@
     public import Secrets
     import Security
 
-    #if os(macOS) || os(iOS) || os(visionOS)
+    #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
         import LocalAuthentication
     #endif
 
@@ -49,7 +49,7 @@
             var query = query(name)
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
-            #if os(macOS) || os(iOS) || os(visionOS)
+            #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
                 if let prompt {
                     let context = LAContext()
                     context.localizedReason = prompt

@@ -60,11 +60,18 @@ public final class MemoryPressureSignal: MemoryPressureSource {
         public func events() -> AsyncStream<MemoryPressure> {
             let (stream, continuation) = AsyncStream.makeStream(
                 of: MemoryPressure.self, bufferingPolicy: .bufferingNewest(1))
-            let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical])
-            source.setEventHandler { continuation.yield(source.data.contains(.critical) ? .critical : .warning) }
-            continuation.onTermination = { _ in source.cancel() }
-            source.activate()
+            let source = Source(dispatch: DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical]))
+            source.dispatch.setEventHandler {
+                continuation.yield(source.dispatch.data.contains(.critical) ? .critical : .warning)
+            }
+            continuation.onTermination = { _ in source.dispatch.cancel() }
+            source.dispatch.activate()
             return stream
+        }
+
+        /// `@unchecked Sendable`: a dispatch source may be used from any thread, which its protocol does not say.
+        private struct Source: @unchecked Sendable {
+            let dispatch: any DispatchSourceMemoryPressure
         }
     }
 #endif

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if !canImport(Darwin)
     import Foundation
 
     /// Looks at a Linux machine: whether an interface besides loopback is up, whether all radios are blocked, and how

@@ -1,14 +1,5 @@
-import ErrorCodes
+@_exported import ErrorCodes
 import ODataService
-
-/// What went wrong, as a name that stays the same.
-public typealias ErrorCode = ErrorCodes.ErrorCode
-/// An error with a stable code.
-public typealias CodedError = ErrorCodes.CodedError
-/// The kinds of failure, by what helps.
-public typealias FailureKind = ErrorCodes.FailureKind
-/// What helps against a failure.
-public typealias RecoveryAction = ErrorCodes.RecoveryAction
 
 /// All that can be told of an error: its stable code, what kind it is, a message in English, in German or in a
 /// language that the app adds, what helps, and what the service said.

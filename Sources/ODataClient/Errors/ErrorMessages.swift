@@ -6,7 +6,7 @@ public protocol ErrorMessageProvider: Sendable {
     /// The message with `{name}` where an argument goes; `nil` where this provider has none.
     ///
     /// - Parameters:
-    ///   - key: an error code such as `service.not-found`, or `recovery.` and the name of a ``RecoveryAction``.
+    ///   - key: an error code such as `service.not-found`, or `recovery.` and the name of a `RecoveryAction`.
     ///   - locale: an identifier such as `de_AT` or `de`.
     func message(_ key: String, locale: String) -> String?
 }

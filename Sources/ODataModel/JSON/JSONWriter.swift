@@ -1,9 +1,11 @@
 // Int64(exactly:) of a number rounds by the mathematics library, which is linked by this import alone where a
 // program does without Foundation.
-#if canImport(Glibc)
-    import Glibc
+#if canImport(Darwin)
+    import Darwin
 #elseif canImport(Musl)
     import Musl
+#else
+    import Glibc
 #endif
 
 /// Appends JSON (RFC 8259) to a buffer that the caller takes away when it is full enough.

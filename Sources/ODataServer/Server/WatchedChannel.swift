@@ -6,7 +6,7 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-#if os(Linux)
+#if !canImport(Darwin)
     import CLinux
 #endif
 
@@ -105,7 +105,7 @@ final class ConnectionCensus: Sendable {
             return true
         }
         guard isQuietAgain else { return }
-        #if os(Linux)
+        #if !canImport(Darwin)
             // The last of them are still being taken apart.
             Task.detached(priority: .background) {
                 try? await Task.sleep(for: .seconds(1))

@@ -101,7 +101,7 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
 
     /// How many bytes the other side of the socket has acknowledged since it was connected, where the system tells.
     private func acknowledgedBytes(_ context: ChannelHandlerContext) -> EventLoopFuture<UInt64> {
-        #if os(Linux)
+        #if !canImport(Darwin)
             if let socket = context.channel as? any SocketOptionProvider {
                 return socket.unsafeGetSocketOption(level: .tcp, name: .init(rawValue: TCPStatistics.option))
                     .map { (statistics: TCPStatistics) in statistics.acknowledged }
@@ -111,7 +111,7 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     }
 }
 
-#if os(Linux)
+#if !canImport(Darwin)
     /// What Linux counts of a connection: the beginning of `struct tcp_info` of `linux/tcp.h`, which only ever grows at
     /// its end.
     private struct TCPStatistics: Sendable {

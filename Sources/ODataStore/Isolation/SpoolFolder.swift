@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
+#if canImport(Darwin)
+    import Darwin
 #elseif canImport(Musl)
     import Musl
 #else
-    import Darwin
+    import Glibc
 #endif
 
 /// The folder of this process for temporary files, below one that all processes of the user share.

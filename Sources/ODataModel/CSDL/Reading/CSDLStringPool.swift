@@ -1,9 +1,9 @@
 #if canImport(Darwin)
     import Darwin
-#elseif canImport(Glibc)
-    import Glibc
 #elseif canImport(Musl)
     import Musl
+#else
+    import Glibc
 #endif
 
 /// Every text of a metadata document once: names, types and values repeat, and a number is compared, kept and
