@@ -86,18 +86,20 @@ let package = Package(
     targets: [
         // floor 0
         .target(name: "ErrorCodes", swiftSettings: settings),
-        .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
+        .target(name: "ODataModel", dependencies: ["CLibXML2", "ErrorCodes"], swiftSettings: settings),
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "SafeFiles", swiftSettings: settings),
         // floor 1
-        .target(name: "Supportability", dependencies: ["CZlib", "SafeFiles", logging], swiftSettings: settings),
-        .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
+        .target(
+            name: "Supportability", dependencies: ["CZlib", "ErrorCodes", "SafeFiles", logging], swiftSettings: settings
+        ),
+        .target(name: "ODataQuery", dependencies: ["ErrorCodes", "ODataModel"], swiftSettings: settings),
         .target(name: "CLinux"),
         .target(
             name: "Secrets", dependencies: ["CLinux", "ErrorCodes", "SafeFiles", crypto, cryptoExtras],
             swiftSettings: settings),
         // floor 2
-        .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
+        .target(name: "ODataFormat", dependencies: ["ErrorCodes", "ODataModel"], swiftSettings: settings),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CAESGCM"),
         .target(

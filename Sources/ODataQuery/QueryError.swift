@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a URL or expression is refused: the place, what was found and what was expected there.
 public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The classes of refusal.
@@ -59,4 +61,23 @@ extension QueryError {
     public static func suggestions(for name: String, among names: some Sequence<String>) -> [String] {
         nearest(to: name, among: names)
     }
+}
+
+extension QueryError: CodedError {
+    /// `query.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch kind {
+            case .unsupported: "unsupported"
+            case .unknownName: "unknown-name"
+            case .syntax: "syntax"
+            case .type: "type"
+            case .limit: "limit"
+            }
+        return ErrorCode(rawValue: "query.\(name)")
+    }
+    /// The place.
+    public var errorArguments: [String: String] { ["reason": description] }
+    /// The request is wrong.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import Foundation
 import HTTPTypes
 import ODataHTTP
@@ -197,6 +198,33 @@ public enum OAuth2Error: Error, Hashable, Sendable, CustomStringConvertible {
         case .noCode: "The sign-in ended without a code."
         case .invalidResponse(let status, let reason):
             "The token endpoint answered \(status) without tokens: \(reason)."
+        }
+    }
+}
+
+extension OAuth2Error: CodedError {
+    /// `oauth.…`; what a server refuses by the codes of RFC 6749, 5.2 that an app can do something about.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .insecureEndpoint: "insecure-endpoint"
+            case .refused("invalid_grant", _): "sign-in-again"
+            case .refused("access_denied", _): "denied"
+            case .refused: "refused"
+            case .stateMismatch: "state-mismatch"
+            case .noCode: "no-code"
+            case .invalidResponse: "invalid-response"
+            }
+        return ErrorCode(rawValue: "oauth.\(name)")
+    }
+
+    /// A refused code or refresh token wants the user to sign in; the rest, whoever set the sign-in up.
+    public var failureKind: FailureKind {
+        switch self {
+        case .insecureEndpoint: .request
+        case .refused("temporarily_unavailable", _), .refused("server_error", _): .transient
+        case .refused, .stateMismatch, .noCode: .credentials
+        case .invalidResponse(let status, _): status >= 500 ? .transient : .answer
         }
     }
 }

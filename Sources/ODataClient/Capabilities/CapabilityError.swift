@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// What a client does about requests that the metadata says the service cannot answer.
@@ -33,4 +34,15 @@ public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertibl
         let detail = property.map { " with \($0)" } ?? ""
         return "The service does not support \(feature)\(detail)\(place), as its metadata says (\(term))."
     }
+}
+
+extension CapabilityError: CodedError {
+    /// `request.unsupported-by-service`.
+    public var errorCode: ErrorCode { .unsupportedByService }
+    /// What cannot be done, with what.
+    public var errorArguments: [String: String] {
+        ["feature": feature, "set": set ?? "", "property": property ?? "", "term": term]
+    }
+    /// Not supported.
+    public var failureKind: FailureKind { .unsupported }
 }

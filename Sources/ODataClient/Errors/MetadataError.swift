@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 import ODataService
 
@@ -38,6 +39,38 @@ public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
         case .incomplete(let url, let error): "The metadata of \(url) was cut: \(error)"
         case .invalid(let url, let error): "The metadata of \(url) cannot be read: \(error)"
         case .refused(let url, let error): "\(url) refused to give its metadata: \(error)"
+        }
+    }
+}
+
+extension MetadataError: CodedError {
+    /// `metadata.…`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "metadata.\(parts.name)") }
+    /// The address and what came.
+    public var errorArguments: [String: String] { ["url": parts.url, "reason": parts.reason] }
+
+    /// By what came.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound, .webPage, .notOData, .redirected: .answer
+        case .unauthorized, .forbidden: .credentials
+        case .incomplete: .transient
+        case .invalid: .service
+        case .refused(_, let error): error.failureKind
+        }
+    }
+
+    private var parts: (name: String, url: String, reason: String) {
+        switch self {
+        case .notFound(let url): ("not-found", url, "")
+        case .unauthorized(let url): ("unauthorized", url, "")
+        case .forbidden(let url): ("forbidden", url, "")
+        case .webPage(let url, let title): ("web-page", url, title ?? "")
+        case .notOData(let url, let type): ("not-odata", url, type ?? "")
+        case .redirected(let url, let target): ("redirected", url, target)
+        case .incomplete(let url, let error): ("incomplete", url, error.description)
+        case .invalid(let url, let error): ("invalid", url, error.description)
+        case .refused(let url, let error): ("refused", url, error.description)
         }
     }
 }

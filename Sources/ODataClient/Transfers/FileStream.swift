@@ -1,3 +1,4 @@
+import ErrorCodes
 import Foundation
 import ODataHTTP
 import ODataService
@@ -81,4 +82,18 @@ private actor FileReader {
         position += Int64(data.count)
         return Array(data)
     }
+}
+
+extension FileStreamError: CodedError {
+    /// `transfer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unreadable: "unreadable-file"
+            case .changed: "file-changed"
+            }
+        return ErrorCode(rawValue: "transfer.\(name)")
+    }
+    /// The file, or the access to it.
+    public var failureKind: FailureKind { .device }
 }

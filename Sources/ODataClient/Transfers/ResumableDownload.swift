@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTPTypes
 import ODataHTTP
 import ODataService
@@ -188,5 +189,25 @@ extension HTTPResponse {
             let date = headerFields[.date].flatMap(CookieDate.seconds), date - modified >= 60
         else { return nil }
         return text
+    }
+}
+
+extension DownloadError: CodedError {
+    /// `download.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .refused: "refused"
+            case .wrongPart: "wrong-part"
+            }
+        return ErrorCode(rawValue: "download.\(name)")
+    }
+
+    /// By the status.
+    public var failureKind: FailureKind {
+        switch self {
+        case .refused(let status): ODataError(status: status, code: "", message: "").failureKind
+        case .wrongPart: .answer
+        }
     }
 }

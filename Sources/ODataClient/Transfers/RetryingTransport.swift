@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTPTypes
 import ODataHTTP
 import ODataService
@@ -71,4 +72,11 @@ public struct ServiceUnavailable: Error, Hashable, Sendable, CustomStringConvert
 
     /// The status in words.
     public var description: String { "The service is not available for the moment (\(status))." }
+}
+
+extension ServiceUnavailable: CodedError {
+    /// `service.unavailable`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "service.unavailable") }
+    /// It passes.
+    public var failureKind: FailureKind { .transient }
 }

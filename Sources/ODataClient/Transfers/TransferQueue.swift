@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataHTTP
 import Synchronization
 
@@ -227,4 +228,17 @@ public enum TransferQueueError: Error, Hashable, Sendable, CustomStringConvertib
         case .limit(let limit): "\(limit) requests at once are not possible: 1 to \(TransferQueue.maxLimit) are."
         }
     }
+}
+
+extension TransferQueueError: CodedError {
+    /// `transfer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .limit: "queue-limit"
+            }
+        return ErrorCode(rawValue: "transfer.\(name)")
+    }
+    /// The limit is wrong.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// Why a batch cannot be read.
@@ -94,4 +95,11 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
             }
         return "Batch, line \(line) (byte \(offset)): \(problem); expected \(expected)."
     }
+}
+
+extension BatchError: CodedError {
+    /// `payload.batch`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "payload.batch") }
+    /// The batch cannot be read.
+    public var failureKind: FailureKind { .answer }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// A call of a function import of V1 to V3: its URL, and what comes back. Functions and actions of V4 are called
@@ -141,4 +142,21 @@ public struct FunctionImportCall: Sendable {
         guard let returnType else { return .null }
         return try PayloadDecoder(model: model, format: format).value(bytes, type: returnType).value
     }
+}
+
+extension FunctionImportCall.CallError: CodedError {
+    /// `request.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unsupportedVersion: "call-version"
+            case .unknownImport: "unknown-operation"
+            case .unknownParameter: "unknown-parameter"
+            case .missingArgument: "missing-argument"
+            case .unsupportedArgument: "unsupported-argument"
+            }
+        return ErrorCode(rawValue: "request.\(name)")
+    }
+    /// The call is wrong.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// The error object of a response (OData JSON Format 4.01, 21.1 *Error Response Body*), in whatever format it came.
@@ -239,4 +240,11 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
             writer.string(target)
         }
     }
+}
+
+extension ODataErrorPayload: CodedError {
+    /// `payload.service`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "payload.service") }
+    /// What the service said.
+    public var failureKind: FailureKind { .service }
 }

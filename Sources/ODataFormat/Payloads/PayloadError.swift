@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// Why a payload gives nothing.
@@ -129,4 +130,37 @@ public enum XMLPayloadLimits {
     public static let maxDepth = 100
     /// The size of the largest single element of a feed, or of any other document, in bytes of names and text.
     public static let maxElementBytes = 64 * 1024 * 1024
+}
+
+extension PayloadError: CodedError {
+    /// `payload.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .malformed: "malformed"
+            case .malformedXML: "malformed"
+            case .service: "service"
+            case .noServiceDocument: "no-service-document"
+            case .unknownType: "unknown-type"
+            case .elementTooLarge: "too-large"
+            case .unsupported: "unsupported"
+            }
+        return ErrorCode(rawValue: "payload.\(name)")
+    }
+    /// The document is not what it should be.
+    public var failureKind: FailureKind { .answer }
+}
+
+extension NoServiceDocument: CodedError {
+    /// `payload.no-service-document`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "payload.no-service-document") }
+    /// The document is none.
+    public var failureKind: FailureKind { .answer }
+}
+
+extension XMLPayloadError: CodedError {
+    /// `payload.malformed`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "payload.malformed") }
+    /// The document cannot be read.
+    public var failureKind: FailureKind { .answer }
 }

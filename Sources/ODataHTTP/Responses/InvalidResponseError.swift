@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 
 /// An answer that says success but cannot be read. A change that was answered so may have acted, which is
@@ -48,4 +49,27 @@ public struct InvalidResponseError: Error, Hashable, Sendable, CustomStringConve
             }
         return "\(url) (status \(status)): \(text)"
     }
+}
+
+extension InvalidResponseError: CodedError {
+    /// `answer.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch problem {
+            case .webPage: "web-page"
+            case .mediaType: "media-type"
+            case .malformed: "malformed"
+            case .unknownContext: "unknown-context"
+            case .redirect: "redirect"
+            case .tooLarge: "too-large"
+            }
+        return ErrorCode(rawValue: "answer.\(name)")
+    }
+
+    /// The address and the place.
+    public var errorArguments: [String: String] {
+        ["url": url, "status": String(status), "reason": description]
+    }
+    /// The answer cannot be understood.
+    public var failureKind: FailureKind { .answer }
 }

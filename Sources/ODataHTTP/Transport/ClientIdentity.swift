@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// A certificate and its private key, by which a client shows within TLS who it is (RFC 8446, 4.4.2).
 ///
 /// ```swift
@@ -52,4 +54,11 @@ public struct ClientIdentityError: Error, Hashable, Sendable, CustomStringConver
 
     /// What is wrong.
     public var description: String { "The client's certificate cannot be used: \(reason)" }
+}
+
+extension ClientIdentityError: CodedError {
+    /// `configuration.unusable-identity`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "configuration.unusable-identity") }
+    /// Another certificate, or another password for it.
+    public var failureKind: FailureKind { .credentials }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a metadata document cannot be read (OData CSDL XML 4.01).
 public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of error it is.
@@ -114,4 +116,11 @@ public struct CSDLWarning: Hashable, Sendable, CustomStringConvertible {
 /// A place in a document in words.
 private func place(_ source: String?, _ line: Int, _ column: Int) -> String {
     "\(source.map { "Metadata from \($0)" } ?? "Metadata"), line \(line), column \(column)"
+}
+
+extension CSDLError: CodedError {
+    /// `csdl.invalid`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "csdl.invalid") }
+    /// The metadata cannot be read.
+    public var failureKind: FailureKind { .service }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// An entity or complex value of any type: a shape and a slot for each of its properties.
 ///
 /// A slot without a value is *not loaded*, which is not null: ``subscript(_:)-(String)`` returns `nil`
@@ -197,4 +199,22 @@ public enum EntityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let error): error.description
         }
     }
+}
+
+extension EntityError: CodedError {
+    /// `entity.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .notLoaded: "not-loaded"
+            case .unknownProperty: "unknown-property"
+            case .typeMismatch: "type-mismatch"
+            case .malformed: "malformed"
+            }
+        return ErrorCode(rawValue: "entity.\(name)")
+    }
+    /// The property.
+    public var errorArguments: [String: String] { ["reason": description] }
+    /// The request is wrong.
+    public var failureKind: FailureKind { .request }
 }

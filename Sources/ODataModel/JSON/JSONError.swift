@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// A place in a JSON text.
 public struct JSONPosition: Hashable, Sendable, CustomStringConvertible {
     /// Bytes before it, counted from the start of the whole text.
@@ -133,4 +135,11 @@ extension UnsafeBufferPointer<UInt8> {
         }
         return total
     }
+}
+
+extension JSONError: CodedError {
+    /// `json.invalid`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "json.invalid") }
+    /// The document cannot be read.
+    public var failureKind: FailureKind { .answer }
 }

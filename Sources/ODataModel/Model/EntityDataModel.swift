@@ -1,3 +1,4 @@
+import ErrorCodes
 import Synchronization
 
 /// A service's complete model: every type with what it inherits, the container, and look-up by name.
@@ -380,4 +381,20 @@ public enum ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noEntityType(let set): "The model declares no entity type of the set \(set)."
         }
     }
+}
+
+extension ModelError: CodedError {
+    /// `model.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .duplicateName: "duplicate-name"
+            case .unknownType: "unknown-type"
+            case .circularInheritance: "circular"
+            case .noEntityType: "no-type"
+            }
+        return ErrorCode(rawValue: "model.\(name)")
+    }
+    /// The metadata contradict themselves.
+    public var failureKind: FailureKind { .service }
 }

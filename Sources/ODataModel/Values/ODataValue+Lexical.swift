@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Text that is no value of the type asked for.
 public struct LexicalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text, cut to a readable length.
@@ -189,4 +191,11 @@ extension PrimitiveType {
         default: "well-known text such as SRID=4326;Point(1 2), or a GeoJSON object"
         }
     }
+}
+
+extension LexicalError: CodedError {
+    /// `value.malformed`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "value.malformed") }
+    /// The text is no value of its type.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Any XML document as a tree that keeps everything: elements, attributes, text, comments and instructions in their
 /// order, with prefixes and namespaces. It stands beside the typed readers, for what those have no words for.
 ///
@@ -258,4 +260,11 @@ public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
             }
         return "XML, line \(line), column \(column): \(problem); expected \(expected)."
     }
+}
+
+extension XMLTreeError: CodedError {
+    /// `xml.invalid`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "xml.invalid") }
+    /// The document cannot be read.
+    public var failureKind: FailureKind { .answer }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a value cannot be computed although the query is right: the response is an error of the request, never a
 /// rounded or wrapped value.
 public enum EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -22,4 +24,21 @@ public enum EvaluationError: Error, Hashable, Sendable, CustomStringConvertible 
         case .unsupported(let feature): "\(feature) is not evaluated in memory."
         }
     }
+}
+
+extension EvaluationError: CodedError {
+    /// `query.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .overflow: "overflow"
+            case .pattern: "pattern"
+            case .limit: "limit"
+            case .type: "type"
+            case .unsupported: "unsupported"
+            }
+        return ErrorCode(rawValue: "query.\(name)")
+    }
+    /// The query is wrong for the values that it meets.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// How many bytes a chunk of a streamed body has at most.
 public struct ChunkSize: Hashable, Sendable {
     /// 102,400 bytes.
@@ -32,4 +34,11 @@ public struct ChunkSizeError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         "A chunk of \(bytes) bytes is not possible: 1 to \(ChunkSize.maximum.bytes) are."
     }
+}
+
+extension ChunkSizeError: CodedError {
+    /// `transfer.chunk-size`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "transfer.chunk-size") }
+    /// The size is wrong.
+    public var failureKind: FailureKind { .request }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 import ODataQuery
 
@@ -63,4 +64,15 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
             throw ConflictError(error, attempted: entity, request: request)
         }
     }
+}
+
+extension ConflictError: CodedError {
+    /// ``ErrorCode/conflict``.
+    public var errorCode: ErrorCode { .conflict }
+    /// The type, and what the service said.
+    public var errorArguments: [String: String] {
+        refusal.errorArguments.merging(["type": attempted?.shape.name.name ?? ""]) { $1 }
+    }
+    /// A conflict.
+    public var failureKind: FailureKind { .conflict }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 import ODataQuery
 
@@ -223,4 +224,27 @@ public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible
         case .notAddressable(let type): "This \(type) has neither a complete key nor an edit link."
         }
     }
+}
+
+extension DataServiceError: CodedError {
+    /// `request.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .unexpectedAnswer: "unexpected-answer"
+            case .answeredLater: "answered-later"
+            case .unknownType: "unknown-type"
+            case .generatedMetadata: "generated-metadata"
+            case .unknownEntitySet: "unknown-set"
+            case .unknownOperation: "unknown-operation"
+            case .ambiguousEntitySet: "ambiguous-set"
+            case .unansweredRequest: "unanswered"
+            case .notAddressable: "not-addressable"
+            }
+        return ErrorCode(rawValue: "request.\(name)")
+    }
+    /// What was asked for.
+    public var errorArguments: [String: String] { ["reason": description] }
+    /// The request is wrong, or was taken and is not to be repeated.
+    public var failureKind: FailureKind { if case .answeredLater = self { .inDoubt } else { .request } }
 }

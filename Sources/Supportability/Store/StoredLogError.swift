@@ -1,3 +1,5 @@
+import ErrorCodes
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -39,6 +41,35 @@ extension StoredLogError: CustomStringConvertible {
         case .busy(let folder): "other processes keep the log in \(folder) busy"
         case .unwritable: "a log record could not be written"
         case .invalidLimits(let expected): "the limits of a log must be \(expected)"
+        }
+    }
+}
+
+extension StoredLogError: CodedError {
+    /// `log.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .system: "system"
+            case .keyMissing: "key-missing"
+            case .wrongKey: "wrong-key"
+            case .notSealed: "not-encrypted"
+            case .unknownFormat: "unknown-format"
+            case .busy: "busy"
+            case .unwritable: "unwritable"
+            case .invalidLimits: "limits"
+            }
+        return ErrorCode(rawValue: "log.\(name)")
+    }
+
+    /// Another key, another folder, or a later time.
+    public var failureKind: FailureKind {
+        switch self {
+        case .keyMissing, .wrongKey: .credentials
+        case .unknownFormat: .damaged
+        case .busy: .transient
+        case .system, .unwritable: .device
+        case .notSealed, .invalidLimits: .request
         }
     }
 }

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// A value of any of the sixteen geography and geometry types: a shape in a spatial reference system
 /// (OData CSDL 4.01, 3.3; OGC 06-103r4 *Simple Features*).
 ///
@@ -161,4 +163,11 @@ public struct GeoError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What was expected and where.
     public var description: String { "Geo value, byte \(offset): expected \(expected)." }
+}
+
+extension GeoError: CodedError {
+    /// `value.malformed-geo`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "value.malformed-geo") }
+    /// The text is no place.
+    public var failureKind: FailureKind { .request }
 }

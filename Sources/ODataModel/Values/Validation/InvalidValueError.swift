@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Why a value may not stand where it does.
 public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
@@ -59,4 +61,11 @@ public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConverti
             "\(path) does not match \(pattern), the pattern that its values must have (Validation.Pattern)."
         }
     }
+}
+
+extension InvalidValueError: CodedError {
+    /// `value.invalid`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "value.invalid") }
+    /// The value does not fit its property.
+    public var failureKind: FailureKind { .request }
 }
