@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 
 /// Values of any storage class as strings: the form that ``ColumnCodec/anyText(_:)`` serves.
-enum AnyText {
+package enum AnyText {
     /// The text that a stored value is served as; `nil` for NULL and for bytes that are no UTF-8.
-    static func text(of stored: DatabaseValue) -> String? {
+    package static func text(of stored: DatabaseValue) -> String? {
         switch stored.storage {
         case .null: nil
         case .int64(let number): String(number)
@@ -67,7 +67,7 @@ enum AnyText {
 
 extension SQLFragment {
     /// The text that the value of a column is served as, whatever its storage class. It has no collation.
-    static func anyText(of column: SQLFragment) -> SQLFragment {
+    package static func anyText(of column: SQLFragment) -> SQLFragment {
         """
         (CASE typeof(\(column)) WHEN 'text' THEN \(column) WHEN 'integer' THEN CAST(\(column) AS TEXT) \
         WHEN 'null' THEN NULL ELSE outpost_any_text(\(column)) END)
@@ -80,7 +80,7 @@ extension SQLFragment {
     /// - Parameters:
     ///   - column: the column, of any storage class.
     ///   - text: the text, which stands in the condition several times.
-    static func column(_ column: SQLFragment, isServedAs text: SQLFragment) -> SQLFragment {
+    package static func column(_ column: SQLFragment, isServedAs text: SQLFragment) -> SQLFragment {
         """
         (\(column) IN (\(text), outpost_number_served_as(\(text)), outpost_text_bytes(\(text))) \
         AND \(anyText(of: column)) = \(text) COLLATE BINARY)
@@ -92,7 +92,7 @@ extension SQLFragment {
     /// - Parameters:
     ///   - target: the column that an index may find.
     ///   - source: the other value as ``related(_:_:)`` gives it.
-    static func areEqual(
+    package static func areEqual(
         _ target: SQLFragment, _ source: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison
     ) -> SQLFragment {
         switch comparison {
@@ -103,7 +103,9 @@ extension SQLFragment {
     }
 
     /// The value of a column in the form in which ``areEqual(_:_:_:)`` takes it.
-    static func related(_ column: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison) -> SQLFragment {
+    package static func related(_ column: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison)
+        -> SQLFragment
+    {
         comparison == .text ? anyText(of: column) : column
     }
 }

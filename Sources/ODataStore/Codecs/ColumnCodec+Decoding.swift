@@ -136,7 +136,7 @@ extension ColumnCodec {
             : .dateTimeOffset(ODataDateTimeOffset(seconds: value.seconds, picoseconds: value.picoseconds))
     }
 
-    static func describe(_ stored: DatabaseValue) -> String {
+    package static func describe(_ stored: DatabaseValue) -> String {
         switch stored.storage {
         case .null: "NULL"
         case .int64(let number): "the integer \(number)"

@@ -4,7 +4,7 @@ import ODataModel
 extension DatabaseValue {
     /// Whether SQLite tells two values apart: texts by their bytes, where `==` takes those for equal that Unicode holds to
     /// be written alike.
-    func isIdentical(to other: DatabaseValue) -> Bool {
+    package func isIdentical(to other: DatabaseValue) -> Bool {
         if case .string(let own) = storage, case .string(let text) = other.storage {
             return own.isIdentical(inUTF8To: text)
         }
@@ -13,15 +13,15 @@ extension DatabaseValue {
 }
 
 /// Values that rows are found by, told apart as SQLite does.
-struct StoredValues: Hashable {
-    let values: [DatabaseValue]
+package struct StoredValues: Hashable {
+    package let values: [DatabaseValue]
 
-    init(_ values: [DatabaseValue]) { self.values = values }
+    package init(_ values: [DatabaseValue]) { self.values = values }
 
-    static func == (left: StoredValues, right: StoredValues) -> Bool {
+    package static func == (left: StoredValues, right: StoredValues) -> Bool {
         left.values.count == right.values.count
             && zip(left.values, right.values).allSatisfy { $0.isIdentical(to: $1) }
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(values) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }

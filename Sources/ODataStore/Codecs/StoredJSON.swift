@@ -5,9 +5,9 @@ import ODataModel
 /// It is OData JSON with two differences that let SQL work on the members exactly: decimals are strings,
 /// since SQLite reads JSON numbers as binary64, and infinities and NaN are the strings `INF`, `-INF`, `NaN`. Of dynamic
 /// properties the type stands before the value where JSON does not tell it.
-enum StoredJSON {
+package enum StoredJSON {
     /// The text of a value; `nil` for what has no JSON form.
-    static func encode(_ value: ODataValue) -> String? {
+    package static func encode(_ value: ODataValue) -> String? {
         var text = ""
         append(value, to: &text)
         return text
@@ -76,7 +76,7 @@ enum StoredJSON {
         text += number.isFinite ? shortest : number.isNaN ? "\"NaN\"" : number < 0 ? "\"-INF\"" : "\"INF\""
     }
 
-    static func appendQuoted(_ string: String, to text: inout String) {
+    package static func appendQuoted(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {
             switch scalar {
@@ -97,7 +97,7 @@ enum StoredJSON {
     /// The value of a text.
     ///
     /// - Throws: ``StoredValueError`` when the text is no JSON of the type.
-    static func decode(
+    package static func decode(
         _ text: String, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
         let failure = StoredValueError(found: "the text \"\(ColumnCodec.brief(text))\"", expected: "\(type) as JSON")

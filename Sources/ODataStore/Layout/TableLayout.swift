@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 
 /// One table of an offline store: its columns by property, and the statements that make it.
-struct TableLayout {
+package struct TableLayout {
     /// What the table stands for.
     enum Role {
         /// An entity set.
@@ -51,7 +51,7 @@ struct TableLayout {
     func isIndexed(_ columns: [String]) -> Bool { keyColumns.starts(with: columns) }
 
     /// The types derived from a type, each after its base type.
-    static func derivedShapes(of shape: Shape, model: EntityDataModel) -> [Shape] {
+    package static func derivedShapes(of shape: Shape, model: EntityDataModel) -> [Shape] {
         model.derivedTypes(of: shape.name).flatMap { name -> [Shape] in
             guard let derived = model.shape(name) else { return [] }
             return [derived] + derivedShapes(of: derived, model: model)
@@ -179,4 +179,4 @@ extension TableStorage {
 ///
 /// GRDB's `quotedDatabaseIdentifier` does not double them, and the names of a foreign database are not ours to
 /// choose: an undoubled quote ends the name and makes SQL of the rest.
-func quoted(_ identifier: String) -> String { SQLFragment.quoted(identifier) }
+package func quoted(_ identifier: String) -> String { SQLFragment.quoted(identifier) }

@@ -16,7 +16,7 @@ public struct StorageMapping: Sendable {
     /// functions' names; the binder must know them too (``StoreProvider/Options/functions``).
     public var rowConditions: [String: RowCondition] = [:]
     /// The functions of the model that the connections can compute, by ``ScalarFunction/name(declared:)``.
-    var computedFunctions: Set<String> = []
+    package var computedFunctions: Set<String> = []
 
     /// Makes a mapping.
     public init(model: EntityDataModel, tables: [TableStorage]) {
@@ -160,10 +160,10 @@ public enum NavigationStorage: Hashable, Sendable {
         /// The column of the target's table.
         public var target: String
         /// How the two values are compared.
-        var comparison = Comparison.stored
+        package var comparison = Comparison.stored
 
         /// How the values of two columns are compared.
-        enum Comparison: Hashable, Sendable {
+        package enum Comparison: Hashable, Sendable {
             /// As SQLite compares what is stored.
             case stored
             /// As texts by their bytes, whatever collation the target declares.

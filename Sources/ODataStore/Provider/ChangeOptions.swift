@@ -61,7 +61,7 @@ extension QueryOptions {
     }
 
     /// Whether an option says which of several rows are returned, or what of them.
-    var shapesResponse: Bool { !rowOptions.isEmpty || !select.isEmpty || !expand.isEmpty }
+    package var shapesResponse: Bool { !rowOptions.isEmpty || !select.isEmpty || !expand.isEmpty }
 
     /// The names of the options given that say what is returned of rows.
     fileprivate var shapeOptions: [String] {

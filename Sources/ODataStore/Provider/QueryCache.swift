@@ -8,16 +8,16 @@ import Synchronization
 ///
 /// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
 /// over that one's statement with its own values (``QueryShape``).
-final class QueryCache: Sendable {
+package final class QueryCache: Sendable {
     /// How many requests and how many shapes are kept; half of them go when there are more.
     static let capacity = 256
     /// The most literals of a request whose statement others may share: each of them is looked for among all.
     static let maxLiterals = 64
 
     /// One request.
-    final class Entry: Sendable {
+    package final class Entry: Sendable {
         /// The request resolved.
-        let url: BoundURL
+        package let url: BoundURL
         /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
         let shape: QueryShape?
         /// The request as it was written, where it has texts besides its literals.
@@ -118,8 +118,10 @@ final class QueryCache: Sendable {
     private let requests = Mutex(RecentlyUsed<ODataURL, Entry>(capacity: QueryCache.capacity))
     private let statements = Mutex(RecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
+    package init() {}
+
     /// The entry of a URL, made when there is none.
-    func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
+    package func entry(_ url: ODataURL, _ bind: () throws -> BoundURL) rethrows -> Entry {
         if let known = requests.withLock({ $0.find(url) }), known.isOf(url) { return known }
         let made = Entry(try bind(), shape: url.statementShape, text: url.textBeyondLiterals, in: self)
         // Each use of an alias is a copy of its value: a short request may become a large tree, which is not kept.

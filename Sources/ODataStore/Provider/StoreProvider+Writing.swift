@@ -7,7 +7,7 @@ import ODataService
 /// Requests that change something, each within a transaction that is the caller's.
 extension StoreProvider {
     /// Takes a raw value out of its stream before the transaction begins: no transaction waits for a network.
-    func prepared(_ request: ODataRequest, _ bound: BoundURL) async throws -> ODataRequest {
+    package func prepared(_ request: ODataRequest, _ bound: BoundURL) async throws -> ODataRequest {
         guard case .media(let stream, _) = request.body, case .rawValue(let property?) = bound.resource.target else {
             return request
         }
@@ -64,7 +64,7 @@ extension StoreProvider {
     }
 
     /// Performs a request that is no read.
-    func perform(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
+    package func perform(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         if case .operation(let operation) = bound.resource.target {
             guard operation.kind == .action else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
             guard request.method == .create else {
@@ -204,7 +204,7 @@ extension StoreProvider {
     }
 
     /// Reads the answer again where the request says by `$select` and `$expand` what it wants of it.
-    func completed(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
+    package func completed(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
         guard case .entity(let entity) = response.body, let id = entity.control.id,
             !request.url.options.select.isEmpty || !request.url.options.expand.isEmpty,
             var url = try? ODataURL(parsing: id)

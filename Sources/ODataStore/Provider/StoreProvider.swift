@@ -57,14 +57,14 @@ public final class StoreProvider: ODataProvider {
         public var request: ODataRequest
     }
 
-    let database: any DatabaseWriter
+    package let database: any DatabaseWriter
     /// Where the data lies.
     public let mapping: StorageMapping
     /// What changes rows, for what stands above and shares a transaction with it.
     public let writer: RowWriter
-    let options: Options
+    package let options: Options
     let binder: Binder
-    let reader: StoreReader
+    package let reader: StoreReader
     private let cache = QueryCache()
 
     /// Makes a provider.
@@ -101,7 +101,7 @@ public final class StoreProvider: ODataProvider {
     }
 
     /// Makes a provider of parts that are shared with others.
-    init(
+    package init(
         database: any DatabaseWriter, mapping: StorageMapping, writer: RowWriter, binder: Binder, reader: StoreReader,
         options: Options
     ) {
@@ -123,7 +123,7 @@ public final class StoreProvider: ODataProvider {
     public var queryLanguage: QueryLanguage { QueryLanguage(functions: binder.functions) }
 
     /// What the tables allow.
-    var storeCapabilities: ServiceCapabilities {
+    package var storeCapabilities: ServiceCapabilities {
         var capabilities = ServiceCapabilities()
         capabilities.isReadOnly = options.isReadOnly
         capabilities.readOnlySets = Set(mapping.tables.values.filter(\.isReadOnly).map(\.set))
@@ -157,7 +157,7 @@ public final class StoreProvider: ODataProvider {
     }
 
     /// Resolves a request's URL; `$entity?$id=…` is followed to the entity.
-    func bind(_ request: ODataRequest) throws -> BoundURL {
+    package func bind(_ request: ODataRequest) throws -> BoundURL {
         let bound = try binder.bind(request.url)
         guard case .entityByID = bound.resource.target else { return bound }
         guard let id = request.url.options.id else {

@@ -5,13 +5,13 @@ import ODataService
 
 /// What a request that changes something addresses: a collection to create in, an entity, a property of one,
 /// or a reference. Found by walking the path's segments through the stored rows.
-struct WriteTarget {
+package struct WriteTarget {
     /// The set whose table holds the rows: an entity set, a singleton or the path of a contained collection.
-    var set: String
+    package var set: String
     /// The key of the entity addressed; `nil` for collections and singletons.
-    var key: EntityKey?
+    package var key: EntityKey?
     /// For a contained collection, the row id of the containing entity.
-    var parent: Int64?
+    package var parent: Int64?
     /// Whether a single entity is addressed, which need not be there yet.
     var isEntity: Bool
     /// The entity and the navigation property by which the collection or entity was reached, where its rows
@@ -37,7 +37,7 @@ struct WriteTarget {
     ///
     /// - Throws: ``ODataError``: 404 for an entity on the way that is not there, 501 for segments that are
     ///   read only.
-    init(_ resource: BoundResource, writer: RowWriter, database: Database) throws {
+    package init(_ resource: BoundResource, writer: RowWriter, database: Database) throws {
         var current: WriteTarget?
         for (position, step) in resource.steps.enumerated() {
             switch step {
@@ -97,7 +97,7 @@ struct WriteTarget {
     ///
     /// - Throws: 404 when it is not there: under the path of another type than its own, or of one of its values, there is
     ///   nothing (OData URL Conventions 4.01, 4.11).
-    func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
+    package func row(writer: RowWriter, database: Database) throws -> RowWriter.WrittenRow {
         if isMissing, let via { throw ODataError.notFound("\(via.row.id)/\(via.path)") }
         guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
             let shape = writer.mapping.tables[set]?.shape
@@ -229,7 +229,7 @@ extension RowWriter {
 
 extension NavigationStorage {
     /// Whether the rows that it leads to live within the row it starts from.
-    var leadsToParts: Bool {
+    package var leadsToParts: Bool {
         guard case .join(_, let pairs) = self else { return false }
         return pairs.contains { $0.target == OfflineLayout.parentColumn }
     }

@@ -5,20 +5,20 @@ import ODataQuery
 import ODataService
 
 /// Writes rows as OData JSON straight from the statement's columns (OData JSON Format 4.01, 6).
-struct JSONRowRenderer: RowRenderer {
+package struct JSONRowRenderer: RowRenderer {
     let model: EntityDataModel
     let format: ResponseFormat
     /// Whether null values are left out (`omit-values=nulls`).
     let omitsNulls: Bool
     /// What control information starts with: `@odata.` or `@`.
-    let prefix: String
+    package let prefix: String
     /// Writes what is decoded before it is written.
     let entities: EntityPayloadWriter
     private let etagKey: JSONWriter.Key
     private let idKey: JSONWriter.Key
     private let typeKey: JSONWriter.Key
 
-    init(model: EntityDataModel, format: ResponseFormat, omitsNulls: Bool) {
+    package init(model: EntityDataModel, format: ResponseFormat, omitsNulls: Bool) {
         self.model = model
         self.format = format
         self.omitsNulls = omitsNulls

@@ -19,7 +19,7 @@ extension RequestBudget {
     ///   - body: runs the statements.
     /// - Throws: `CancellationError`; ``ODataError`` 503 `TimeLimit`; ``ODataError`` 413 `ResponseTooLarge` for a single
     ///   value beyond the memory of the request; what `body` throws.
-    func running<Value>(
+    package func running<Value>(
         on database: Database, unless isLeft: (() -> Bool)? = nil, _ body: () throws -> Value
     ) throws -> Value {
         let watch = StatementWatch(self, isLeft)
@@ -76,7 +76,7 @@ extension RequestBudget {
 
 extension ODataRequest {
     /// The request with a budget, unless it has one of its own.
-    func sharing(_ budget: RequestBudget?) -> ODataRequest {
+    package func sharing(_ budget: RequestBudget?) -> ODataRequest {
         guard let budget, self.budget == nil else { return self }
         var request = self
         request.budget = budget
@@ -96,7 +96,7 @@ extension RequestBudget? {
     /// Only the statements of the request itself are stopped, inside ``RequestBudget/running(on:unless:_:)``. Commits, marks and
     /// statements that other requests wait for are not: GRDB would interrupt them when the task is cancelled. The
     /// requests of an app have no budget and are cancelled as GRDB does it.
-    func shielding<Value: Sendable>(
+    package func shielding<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard self != nil else { return try await body() }
@@ -104,7 +104,7 @@ extension RequestBudget? {
     }
 
     /// The budget of a request: its own, or a new one with the limits of the provider; `nil` if there is no limit.
-    init(of request: ODataRequest, orElse limits: RequestBudget.Limits) {
+    package init(of request: ODataRequest, orElse limits: RequestBudget.Limits) {
         self = request.budget ?? (limits == .unlimited ? nil : RequestBudget(limits))
     }
 }

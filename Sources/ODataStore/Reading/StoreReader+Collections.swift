@@ -173,7 +173,7 @@ extension StoreReader {
     }
 
     /// What stands before the first row.
-    func head(
+    package func head(
         _ query: BoundQuery, _ segments: [BoundSegment], _ target: BoundResource.Target, _ request: ODataRequest,
         _ renderer: JSONRowRenderer, _ total: Int64?
     ) -> [UInt8] {
@@ -211,7 +211,7 @@ extension StoreReader {
     }
 
     /// The media type of an encoded page.
-    static func contentType(_ format: ResponseFormat) -> String {
+    package static func contentType(_ format: ResponseFormat) -> String {
         let prefix = format.isPrefixed ? "odata." : ""
         let compatible = format.isIEEE754Compatible ? ";IEEE754Compatible=true" : ""
         return "application/json;\(prefix)metadata=\(format.metadata.rawValue)\(compatible)"

@@ -48,7 +48,7 @@ extension StoreReader {
     }
 
     /// Complex values as query options want them.
-    func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
+    package func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
         guard let query else { return value }
         switch value {
         case .complex(let instance):
@@ -140,7 +140,8 @@ extension StoreReader {
     }
 
     /// The bytes of a value as `$value` gives them.
-    static func raw(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws -> ResponseBody {
+    package static func raw(_ value: ODataValue, _ type: TypeReference, _ model: EntityDataModel) throws -> ResponseBody
+    {
         switch value {
         case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")
         case .geo(let value): return .raw(ByteStream(Array(value.geoJSON.utf8)), contentType: "application/json")

@@ -27,7 +27,7 @@ public struct StoreReader: Sendable {
         /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
         public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
         /// The rows of a set that exist for the caller; all where it is `nil`.
-        var rowFilter: (@Sendable (String) throws -> RowFilter?)?
+        package var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
         /// Makes a configuration.
         ///
@@ -55,7 +55,7 @@ public struct StoreReader: Sendable {
     /// What the reader was told.
     public let configuration: Configuration
     /// The results that are kept for their next pages.
-    let snapshots: ResultSnapshots
+    package let snapshots: ResultSnapshots
     /// Who the reader is for, whose results nobody else is given.
     let principal: Principal?
 
@@ -66,7 +66,7 @@ public struct StoreReader: Sendable {
 
     /// Makes a reader for a caller, with the results that are kept for all callers: what one request keeps, another one
     /// asks for.
-    init(
+    package init(
         mapping: StorageMapping, configuration: Configuration, snapshots: ResultSnapshots, for principal: Principal?
     ) {
         self.mapping = mapping
@@ -130,14 +130,14 @@ public struct StoreReader: Sendable {
     }
 
     /// A query for everything, where a URL has none.
-    static func query(_ shape: Shape, _ set: EntitySet?) -> BoundQuery {
+    package static func query(_ shape: Shape, _ set: EntitySet?) -> BoundQuery {
         BoundQuery(
             shape: shape, set: set,
             variable: RangeVariable(name: "$it", identifier: 0, shape: shape, type: .entity(shape.name)))
     }
 
     /// Compiles in a transaction, which tells what is hidden, or finds what was compiled before.
-    func prepare(
+    package func prepare(
         _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, _ database: Database,
         _ cache: QueryCache.Entry? = nil
     ) throws -> (CompiledQuery, SQLCompiler.Options) {
@@ -175,7 +175,7 @@ public struct StoreReader: Sendable {
     }
 
     /// Reads in one transaction, within the budget of the request.
-    func reading<Value: Sendable>(
+    package func reading<Value: Sendable>(
         _ reader: any DatabaseReader, _ budget: RequestBudget?, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await Self.translating {
@@ -184,14 +184,14 @@ public struct StoreReader: Sendable {
     }
 
     /// The options with what the caller may not see.
-    func restricting(_ options: SQLCompiler.Options) -> SQLCompiler.Options {
+    package func restricting(_ options: SQLCompiler.Options) -> SQLCompiler.Options {
         var options = options
         options.rowFilter = configuration.rowFilter
         return options
     }
 
     /// 404 when an entity on the way to the last one is not there.
-    func checkParents(
+    package func checkParents(
         _ segments: [BoundSegment], _ options: SQLCompiler.Options, _ database: Database
     ) throws {
         guard
@@ -213,7 +213,7 @@ public struct StoreReader: Sendable {
     }
 
     /// A path for messages.
-    static func name(of segments: [BoundSegment]) -> String {
+    package static func name(of segments: [BoundSegment]) -> String {
         segments.reduce(into: "") { path, segment in
             switch segment {
             case .entitySet(let set, _): path += set.name
@@ -254,7 +254,7 @@ public struct StoreReader: Sendable {
     }
 
     /// The first rows as entities, expanded.
-    static func entities(
+    package static func entities(
         _ compiled: CompiledQuery, _ query: BoundQuery, _ mapping: StorageMapping, _ options: SQLCompiler.Options,
         _ database: Database, limit: Int, _ paging: ExpandPaging = ExpandPaging()
     ) throws -> [Entity] {
@@ -286,7 +286,7 @@ public struct StoreReader: Sendable {
         }
     }
 
-    static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
+    package static func count(_ compiled: CompiledQuery, _ database: Database) throws -> Int64 {
         let fragment = compiled.countStatement
         return try Int64.fetchOne(
             StatementCache.statement(fragment.sql, in: database), arguments: StatementArguments(fragment.arguments))
@@ -296,7 +296,7 @@ public struct StoreReader: Sendable {
     // MARK: Errors
 
     /// Turns the messages of registered functions into the errors they stand for.
-    static func translating<Value: Sendable>(
+    package static func translating<Value: Sendable>(
         _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
         do {

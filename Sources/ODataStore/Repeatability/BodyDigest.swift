@@ -86,7 +86,7 @@ final class StreamDigest: Sendable {
 
 extension ODataRequest {
     /// The request with the digest of its body, if a repeat of it is to be recognised.
-    func digested(_ model: EntityDataModel) -> ODataRequest {
+    package func digested(_ model: EntityDataModel) -> ODataRequest {
         guard repeatability != nil, bodyDigest == nil else { return self }
         var request = self
         request.bodyDigest = BodyDigest.text(of: body, in: model)

@@ -9,9 +9,9 @@ import ODataService
 ///
 /// Kept are status, location, entity id and ETag, and whether an entity was returned; a repeat returns that
 /// entity as it is now. The requests of a change set share one id and are kept by their position in it.
-enum RememberedRequests {
+package enum RememberedRequests {
     /// The statements that make a table for them.
-    static func statements(table: String) -> [String] {
+    package static func statements(table: String) -> [String] {
         [
             """
             CREATE TABLE \(table) (
@@ -25,7 +25,7 @@ enum RememberedRequests {
     }
 
     /// One answer.
-    struct Answer: Codable, Hashable, Sendable {
+    package struct Answer: Codable, Hashable, Sendable {
         var status: Int
         var etag: String?
         var location: String?
@@ -37,7 +37,7 @@ enum RememberedRequests {
         var result: ActionResult?
 
         /// What an action gave: a repeat gives the same value, and the same entities as they are now.
-        enum ActionResult: Codable, Hashable, Sendable {
+        package enum ActionResult: Codable, Hashable, Sendable {
             /// A value of the type that the action declares, as JSON.
             case value(String)
             /// Stored entities by their ids, in order.
@@ -49,7 +49,7 @@ enum RememberedRequests {
         }
 
         /// An entity that is stored nowhere.
-        struct Transient: Codable, Hashable, Sendable {
+        package struct Transient: Codable, Hashable, Sendable {
             var type: String
             var properties: String
         }
@@ -77,7 +77,7 @@ enum RememberedRequests {
             return .transient(transient, isCollection: isCollection)
         }
 
-        init(_ response: ODataResponse) {
+        package init(_ response: ODataResponse) {
             status = response.status
             etag = response.etag
             location = response.location
@@ -88,7 +88,7 @@ enum RememberedRequests {
     }
 
     /// What is known of a request.
-    enum Memory: Sendable {
+    package enum Memory: Sendable {
         /// Nothing: it acts now.
         case new
         /// Its answers, by position in the change set.
@@ -101,7 +101,7 @@ enum RememberedRequests {
     /// one has sent it (OData Repeatable Requests 1.0, 2.1.1 and 4).
     ///
     /// - Throws: ``ODataError`` 400 when the id stands for another request.
-    static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
+    package static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
         var rows = try rows(request, client: request.client, in: side)
         if rows.isEmpty, let former = request.former, former.client != request.client {
             // Kept by an earlier version, for whoever it was.
@@ -140,7 +140,7 @@ enum RememberedRequests {
 
     /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten: where the clock of
     /// a client is fast, not before a repeat is refused for the time that it was first sent.
-    static func keep(
+    package static func keep(
         _ request: RepeatableRequest, fingerprint: String, answers: [Answer]?, now: Int64, lifetime: Int64,
         in side: SideTables
     ) throws {
@@ -163,7 +163,7 @@ enum RememberedRequests {
     private static let fingerprintPrefix = "2-"
 
     /// What tells one request of a principal from another: the methods, the resources, and the digests of the bodies.
-    static func fingerprint(_ requests: [ODataRequest]) -> String {
+    package static func fingerprint(_ requests: [ODataRequest]) -> String {
         let parts = requests.flatMap { request -> [String] in
             [request.method.rawValue, request.url.urlEncoded(), request.bodyDigest ?? ""]
         }
@@ -187,7 +187,7 @@ extension RememberedRequests.Answer {
     /// - Parameters:
     ///   - request: the request that is repeated.
     ///   - read: answers a read.
-    func response(
+    package func response(
         to request: ODataRequest, _ read: (ODataRequest) async throws -> ODataResponse
     ) async throws -> ODataResponse {
         var response = ODataResponse(status: status, etag: etag)
@@ -241,7 +241,7 @@ extension RememberedRequests.Answer.ActionResult {
 
 extension Repeatability {
     /// The one identification of the requests of a change set; `nil` when they have none.
-    static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
+    package static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
         let all = requests.compactMap(\.repeatability)
         guard let first = all.first else { return nil }
         guard all.count == requests.count, all.allSatisfy({ $0 == first }) else {

@@ -3,16 +3,16 @@ import ODataModel
 import ODataService
 
 /// The identification of a request that may be sent again, checked (OData Repeatable Requests 1.0, 3).
-struct RepeatableRequest: Hashable {
+package struct RepeatableRequest: Hashable {
     /// How long answers are remembered by default, in seconds: 50 days.
-    static let lifetime: Int64 = 50 * 86_400
+    package static let lifetime: Int64 = 50 * 86_400
     /// The greatest length of an id.
     static let maxLength = 256
 
-    var id: String
+    package var id: String
     /// The id of the client; behind a space, which no id has, a digest of the principal where there is one: nobody is
     /// answered with what another user was answered.
-    var client: String
+    package var client: String
     /// What an earlier version of this package would have kept the request by.
     var former: Former?
 
@@ -23,10 +23,10 @@ struct RepeatableRequest: Hashable {
     }
 
     /// When the request was transmitted first, in seconds since 1970.
-    var firstSent: Int64
+    package var firstSent: Int64
 
     /// Makes an identification that was checked before.
-    init(id: String, client: String, firstSent: Int64) {
+    package init(id: String, client: String, firstSent: Int64) {
         self.id = id
         self.client = client
         self.firstSent = firstSent
@@ -40,7 +40,7 @@ struct RepeatableRequest: Hashable {
     ///   - now: seconds since 1970.
     ///   - lifetime: how long answers are remembered, in seconds.
     /// - Throws: ``ODataError`` 400 when it is malformed, 412 when it is too old to be known.
-    init(_ requests: [ODataRequest], _ repeatability: Repeatability, now: Int64, lifetime: Int64) throws {
+    package init(_ requests: [ODataRequest], _ repeatability: Repeatability, now: Int64, lifetime: Int64) throws {
         id = repeatability.requestID
         let given = repeatability.clientID ?? ""
         try Self.check(id, "Repeatability-Request-ID")

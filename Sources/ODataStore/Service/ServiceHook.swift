@@ -252,7 +252,8 @@ struct ServiceHook: WriteHook {
         guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.principal, table.set) else {
             return
         }
-        let isVisible = try filter.matches(rowID, of: table, core: core, in: database)
+        let isVisible = try filter.matches(
+            rowID, of: table, mapping: core.mapping, now: core.options.now(), in: database)
         if !isVisible { throw hidden }
     }
 }

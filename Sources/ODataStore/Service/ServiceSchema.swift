@@ -37,7 +37,7 @@ struct ServiceSchema {
 
     /// Adds the functions that triggers call.
     static func register(in database: Database, now: @escaping @Sendable () -> ODataDateTimeOffset) {
-        TrackedTable.register(in: database)
+        StoredKey.register(in: database)
         database.add(function: DatabaseFunction(nowFunction, argumentCount: 0) { _ in now().seconds })
     }
 

@@ -6,7 +6,7 @@ import ODataService
 /// Delta links (OData Protocol 4.01, 11.3).
 extension ChangeSource {
     /// Answers a read that is tracked, or asks for changes; `nil` for any other.
-    func trackedRead(_ request: ODataRequest) async throws -> ODataResponse? {
+    package func trackedRead(_ request: ODataRequest) async throws -> ODataResponse? {
         if let text = request.url.options.deltaToken {
             if text == "latest" { return try await latest(request) }
             guard let token = try ChangeToken(text) else { throw ChangeToken.invalid }

@@ -5,7 +5,7 @@ import ODataService
 
 /// Where changes are known from: the log of a service's own store, or the row versions beside a foreign database.
 /// What a client sees of them, results, links and pages, is the same (``trackedRead(_:)``).
-protocol ChangeSource: Sendable {
+package protocol ChangeSource: Sendable {
     /// What a source keeps of a query to find its changes by.
     associatedtype Scope: Sendable
 
@@ -35,54 +35,77 @@ protocol ChangeSource: Sendable {
 }
 
 /// A query whose result is tracked.
-struct TrackedResult<Scope: Sendable>: Sendable {
+package struct TrackedResult<Scope: Sendable>: Sendable {
     /// The table of its rows.
-    let table: TableStorage
-    let bound: BoundURL
-    let scope: Scope
+    package let table: TableStorage
+    package let bound: BoundURL
+    package let scope: Scope
+
+    package init(table: TableStorage, bound: BoundURL, scope: Scope) {
+        self.table = table
+        self.bound = bound
+        self.scope = scope
+    }
 }
 
 /// Where changes stand.
-struct ChangePosition: Sendable {
+package struct ChangePosition: Sendable {
     /// What tells these versions from others that stood here before.
-    var instance: String
+    package var instance: String
     /// The last version.
-    var version: Int64
+    package var version: Int64
     /// Changes up to this version are forgotten.
-    var horizon: Int64
+    package var horizon: Int64
+
+    package init(instance: String, version: Int64, horizon: Int64) {
+        self.instance = instance
+        self.version = version
+        self.horizon = horizon
+    }
 
     /// - Throws: ``ChangeToken/gone`` when what changed since a token is not known any more.
-    func check(_ token: ChangeToken) throws {
+    package func check(_ token: ChangeToken) throws {
         guard instance == token.instance, token.since >= horizon, token.since <= version, token.seen <= version
         else { throw ChangeToken.gone }
     }
 }
 
 /// How much of the changes is asked for.
-struct WantedChanges: Sendable {
+package struct WantedChanges: Sendable {
     /// The most rows; none when only their number is wanted.
-    var limit: Int
+    package var limit: Int
     /// Whether their number is wanted.
-    var count: Bool
+    package var count: Bool
 }
 
 /// A page of changes.
-struct ChangeBatch: Sendable {
+package struct ChangeBatch: Sendable {
     /// The version that the delta ends at.
-    var last: Int64
-    var rows: [ChangedRow]
+    package var last: Int64
+    package var rows: [ChangedRow]
     /// What the next page goes on behind; `nil` on the last one.
-    var next: Int64?
+    package var next: Int64?
     /// How many rows all pages have, where that was asked for.
-    var total: Int?
+    package var total: Int?
+
+    package init(last: Int64, rows: [ChangedRow]) {
+        self.last = last
+        self.rows = rows
+    }
 }
 
 /// A row that changed, or may have.
-struct ChangedRow: Sendable {
+package struct ChangedRow: Sendable {
     /// The values of its key, as stored.
-    var key: [DatabaseValue]
+    package var key: [DatabaseValue]
     /// Whether it is deleted.
-    var isDeleted: Bool
+    package var isDeleted: Bool
     /// Whether the client may have seen it in the result.
-    var mayHaveBeenSeen: Bool
+    package var mayHaveBeenSeen: Bool
+
+    package init(key: [DatabaseValue], isDeleted: Bool, mayHaveBeenSeen: Bool) {
+        self.key = key
+        self.isDeleted = isDeleted
+        self.mayHaveBeenSeen = mayHaveBeenSeen
+    }
 }

@@ -4,9 +4,9 @@ import ODataService
 
 /// The content of `$deltatoken`, and of `$skiptoken` while a tracked result is read page by page: opaque to clients,
 /// good for one query on one database only, ordered by the numbers of changes and never by time.
-struct ChangeToken: Hashable {
+package struct ChangeToken: Hashable {
     /// Where in the protocol the token stands.
-    enum Stage: Hashable {
+    package enum Stage: Hashable {
         /// A next link of the first result, with the page's own token.
         case page(String)
         /// A delta link.
@@ -20,10 +20,10 @@ struct ChangeToken: Hashable {
     /// The query's hash.
     var query: String
     /// Changes behind this version are wanted; fixed before the first page is read.
-    var since: Int64
+    package var since: Int64
     /// The version when the last page was read: who came later was never seen.
-    var seen: Int64
-    var stage: Stage
+    package var seen: Int64
+    package var stage: Stage
 
     private static let mark = "~"
 
@@ -88,7 +88,7 @@ struct ChangeToken: Hashable {
         target: "$deltatoken")
 
     /// 410 for a token whose changes are no longer known (OData Protocol 4.01, 11.3).
-    static let gone = ODataError(
+    package static let gone = ODataError(
         status: 410, code: "DeltaTokenExpired",
         message: "The changes since this delta link are no longer known; read the collection again.",
         target: "$deltatoken")

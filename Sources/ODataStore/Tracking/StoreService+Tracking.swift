@@ -5,9 +5,9 @@ import ODataService
 
 /// Changes are known from the log that every change of a row writes.
 extension StoreService: ChangeSource {
-    var trackedPageSize: Int { options.pageSizeLimit }
+    package var trackedPageSize: Int { options.pageSizeLimit }
 
-    func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedQuery>? {
+    package func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedQuery>? {
         let bound = try restricted(provider(for: request.principal).bind(request), request)
         guard let query = try TrackedQuery(bound, core: core, principal: request.principal),
             let table = core.mapping.tables[query.root.set]
@@ -15,25 +15,27 @@ extension StoreService: ChangeSource {
         return TrackedResult(table: table, bound: bound, scope: query)
     }
 
-    func position(of result: TrackedResult<TrackedQuery>) async throws -> ChangePosition {
+    package func position(of result: TrackedResult<TrackedQuery>) async throws -> ChangePosition {
         try await forgetOldChanges()
         return try await database.read { try ChangeLog.position(in: $0) }
     }
 
-    func version(of result: TrackedResult<TrackedQuery>) async throws -> Int64? {
+    package func version(of result: TrackedResult<TrackedQuery>) async throws -> Int64? {
         try await database.read { try ChangeLog.position(in: $0) }.version
     }
 
-    func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws -> ODataResponse {
+    package func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws
+        -> ODataResponse
+    {
         let provider = provider(for: request.principal)
         return try await read(restricted(provider.bind(request), request), request, provider)
     }
 
-    func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
+    package func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
         try await read(bound, request, provider(for: request.principal))
     }
 
-    func changes(
+    package func changes(
         of result: TrackedResult<TrackedQuery>, _ token: ChangeToken, _ wanted: WantedChanges
     ) async throws -> ChangeBatch {
         let (log, mapping) = (schema.changes, core.mapping)

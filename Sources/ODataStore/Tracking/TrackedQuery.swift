@@ -4,21 +4,21 @@ import ODataQuery
 import ODataService
 
 /// What the result of a query hangs on: the rows of its own table, and those that its filters and expands lead to.
-struct TrackedQuery: Sendable {
+package struct TrackedQuery: Sendable {
     /// A table with what is reached from it.
-    struct Node: Sendable {
-        var set: String
+    package struct Node: Sendable {
+        package var set: String
         /// The tables reached by navigation, by the path of the navigation property.
-        var related: [String: Node] = [:]
+        package var related: [String: Node] = [:]
         /// The columns that the result shows or hangs on, besides those of joins; `nil` when all count.
         var shownColumns: Set<String>?
 
         /// The sets of the node and of all that is reached from it.
-        var sets: Set<String> { related.values.reduce([set]) { $0.union($1.sets) } }
+        package var sets: Set<String> { related.values.reduce([set]) { $0.union($1.sets) } }
     }
 
     /// The root.
-    private(set) var root: Node
+    package private(set) var root: Node
     /// Which rows of the root's table are members at all.
     private(set) var membership = Membership.all
 
@@ -92,7 +92,7 @@ struct TrackedQuery: Sendable {
     /// Judges a query for the rows of an entity set, where everybody sees all rows.
     ///
     /// - Returns: `nil` when its result cannot be tracked: aggregations, searches, limits, and what depends on the time.
-    init?(_ query: BoundQuery, of set: String, mapping: StorageMapping) {
+    package init?(_ query: BoundQuery, of set: String, mapping: StorageMapping) {
         guard query.apply.isEmpty, query.search == nil, query.top == nil, query.skip == nil else { return nil }
         self.mapping = mapping
         root = Node(set: set)

@@ -30,7 +30,7 @@ extension RowWriter {
     }
 
     /// Whether a request names the ETag of the entity that it changes, so that the client knows that entity.
-    static func namesETag(_ request: ODataRequest) -> Bool {
+    package static func namesETag(_ request: ODataRequest) -> Bool {
         request.ifMatch.map { !$0.allSatisfy { $0 == "*" || $0 == " " } } ?? false
     }
 

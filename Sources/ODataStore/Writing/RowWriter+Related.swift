@@ -80,7 +80,7 @@ extension RowWriter {
 
     /// A request whose conditions were met already, for the change of a row that is there: those of an outer entity say
     /// nothing of what hangs on it, and what is gone must not be made anew.
-    func unconditional(_ request: ODataRequest) -> ODataRequest {
+    package func unconditional(_ request: ODataRequest) -> ODataRequest {
         var request = request
         request.ifMatch = "*"
         request.ifNoneMatch = nil
@@ -543,7 +543,7 @@ extension RowWriter {
 
 extension ODataError {
     /// The refusal of a relation to what is not there.
-    static func missingReference(_ id: String, by navigation: String) -> ODataError {
+    package static func missingReference(_ id: String, by navigation: String) -> ODataError {
         ODataError(status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation)
     }
 }

@@ -6,13 +6,15 @@ import ODataService
 /// How a writer finds rows and what it checks before it changes them.
 extension RowWriter {
     /// The plan of a set's table.
-    func plan(_ set: String) throws -> WritePlan {
+    package func plan(_ set: String) throws -> WritePlan {
         guard let plan = plans[set] else { throw ODataError.notImplemented(set) }
         return plan
     }
 
     /// The plan of a set's table when the set allows the change.
-    func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws -> WritePlan {
+    package func writable(_ set: String, _ term: String, _ property: String, _ request: ODataRequest) throws
+        -> WritePlan
+    {
         let plan = try plan(set)
         guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
         else {
@@ -42,7 +44,8 @@ extension RowWriter {
     // MARK: Finding
 
     /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
-    func find(key: EntityKey?, parent: Int64?, plan: WritePlan, database: Database) throws -> WritePlan.Stored? {
+    package func find(key: EntityKey?, parent: Int64?, plan: WritePlan, database: Database) throws -> WritePlan.Stored?
+    {
         var arguments: [DatabaseValue] = []
         if let key {
             for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
@@ -171,7 +174,7 @@ extension RowWriter {
             set: place, key: isAlone ? nil : key, shape: plan.storage.shape, model: mapping.model)
     }
 
-    func written(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
+    package func written(_ stored: WritePlan.Stored, plan: WritePlan, database: Database) throws -> WrittenRow {
         let entity = try entity(stored, plan: plan, database: database)
         return WrittenRow(
             entity: entity, rowID: stored.rowID, etag: entity.control.etag, id: entity.control.id ?? plan.storage.set,
@@ -184,7 +187,7 @@ extension RowWriter {
     /// same text are the same here: rows are compared, not bytes.
     ///
     /// - Throws: 412 if a condition does not hold, 428 if the set is guarded and the request states none.
-    func checkPrecondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
+    package func checkPrecondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
         try requireCondition(request, etag: etag, of: set, resource: resource)
         if let wanted = request.ifMatch, !Self.matches(wanted, etag) {
             throw ODataError.preconditionFailed(resource)
@@ -197,7 +200,7 @@ extension RowWriter {
     /// Requires that a request which changes a row of a guarded set states a condition (OData Protocol 4.01, 11.4.1.1).
     ///
     /// - Throws: 428.
-    func requireCondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
+    package func requireCondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
         guard rules.guardedSets.contains(set), etag != nil, request.ifMatch == nil, request.ifNoneMatch == nil else {
             return
         }
@@ -209,7 +212,7 @@ extension RowWriter {
     }
 
     /// Whether an ETag is in a list, or the list is `*`.
-    static func matches(_ list: String, _ etag: String?) -> Bool {
+    package static func matches(_ list: String, _ etag: String?) -> Bool {
         func bare(_ text: some StringProtocol) -> String {
             let text = text.trimmingCharacters(in: .whitespaces)
             return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
@@ -452,7 +455,7 @@ extension RowWriter {
     }
 
     /// The properties that an entity gives: those set since it was read, else all that are loaded.
-    static func given(_ entity: Entity) -> Set<String> {
+    package static func given(_ entity: Entity) -> Set<String> {
         if !entity.changedProperties.isEmpty { return entity.changedProperties }
         var names = Set(entity.dynamicProperties.keys)
         for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] != nil {

@@ -19,11 +19,11 @@ import ODataService
 public struct RowWriter: Sendable {
     /// Where the data lies.
     public let mapping: StorageMapping
-    var hook: (any WriteHook)?
+    package var hook: (any WriteHook)?
     let plans: [String: WritePlan]
-    var check: ValueCheck
+    package var check: ValueCheck
     /// What a writer does beyond the single row.
-    var rules: WriteRules
+    package var rules: WriteRules
     /// How many deletions that others caused lie above this one.
     var cascadeDepth = 0
     /// Whose rows hold foreign keys to the rows of a set, by set; empty where nobody watches over them.
@@ -133,7 +133,7 @@ public struct RowWriter: Sendable {
     ///
     /// - Parameter levels: how many levels of complex values are merged; one that lies deeper is replaced as a whole
     ///   (PUT of a complex property; OData Protocol 4.01, 11.4.9.3).
-    func update(
+    package func update(
         _ entity: Entity, merging levels: Int, key: EntityKey?, in set: String, parent: Int64?, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {

@@ -3,17 +3,17 @@ import ODataService
 
 /// Checks the values that a request gives against the model: types, nullability and facets
 /// (OData CSDL 4.01, 7.2). Every refusal is a 400 whose target is the property's path.
-struct ValueCheck {
+package struct ValueCheck {
     private let validator: ValueValidator
 
-    init(model: EntityDataModel, checks: ValueValidator.Checks = .all) {
+    package init(model: EntityDataModel, checks: ValueValidator.Checks = .all) {
         validator = ValueValidator(model: model, checks: checks)
     }
 
     /// Checks a value for a property.
     ///
     /// - Parameter path: the property's path from the entity, for messages.
-    func check(_ value: ODataValue, for property: Property, path: String) throws {
+    package func check(_ value: ODataValue, for property: Property, path: String) throws {
         do throws(InvalidValueError) {
             try validator.validate(value, for: property)
         } catch {
@@ -44,7 +44,7 @@ extension Property {
     /// Whether the service gives the value on insert and update (`Org.OData.Core.V1.Computed`).
     package var isComputed: Bool { isTagged("Org.OData.Core.V1.Computed") }
     /// Whether the service gives a value where the client leaves it out.
-    var hasComputedDefault: Bool { isTagged("Org.OData.Core.V1.ComputedDefaultValue") }
+    package var hasComputedDefault: Bool { isTagged("Org.OData.Core.V1.ComputedDefaultValue") }
     /// Whether the value cannot change after the insert.
     var isImmutable: Bool { isTagged("Org.OData.Core.V1.Immutable") }
 
@@ -62,7 +62,7 @@ extension EntityDataModel {
     ///   - term: such as `InsertRestrictions`.
     ///   - property: such as `Insertable`.
     ///   - name: the entity set or singleton.
-    func allows(_ term: String, _ property: String, on name: String) -> Bool {
+    package func allows(_ term: String, _ property: String, on name: String) -> Bool {
         let full = "Org.OData.Capabilities.V1.\(term)"
         // What SAP's attributes say of reading is about requests to the service: a store may have the rows by another way.
         let annotation =

@@ -4,7 +4,7 @@ import ODataModel
 
 /// A table's storage compiled for work on whole rows: every column at a fixed position, every property of
 /// every type that the table holds as a tree over these positions. No name is looked up in a loop over rows.
-struct WritePlan: Sendable {
+package struct WritePlan: Sendable {
     /// One column that holds a property's value, or tells whether a complex value is there.
     struct Slot: Sendable {
         /// The column's name.
@@ -338,7 +338,7 @@ struct WritePlan: Sendable {
     // MARK: Rows to entities
 
     /// A row as it was selected by ``selection``.
-    struct Stored {
+    package struct Stored {
         var rowID: Int64?
         var owner: Int64?
         var parent: Int64?
@@ -351,7 +351,7 @@ struct WritePlan: Sendable {
     }
 
     /// Takes a row apart.
-    func stored(_ row: Row) -> Stored {
+    package func stored(_ row: Row) -> Stored {
         let offset = system.names.count
         var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
         if let position = system.rowID { stored.rowID = row[position] }

@@ -322,4 +322,27 @@ struct RepeatableRequestTests {
         #expect(try await database.execute(request).status == 201)
         try await database.close()
     }
+
+    @Test("The id of one user's request is another request when another user sends it", arguments: [false, true])
+    func users(wal: Bool) async throws {
+        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
+        let (ann, bob) = (Principal(name: "ann"), Principal(name: "bob"))
+        let database = try await open(fixture)
+        func create(_ name: String, _ principal: Principal?) async throws -> ODataResponse {
+            var request = try database.request(
+                .create, "item", try database.entity("item", ["name": .string(name)]), id: "r-1",
+                firstSent: Self.sent)
+            request.principal = principal
+            return try await database.execute(request)
+        }
+        let first = try await create("ann's", ann)
+        let other = try await create("bob's", bob)
+        guard case .entity(let entity) = other.body else { throw ODataError.notFound("entity") }
+        #expect(entity["name"] == "bob's" && other.location != first.location)
+        #expect(try await create("ann's", ann).location == first.location)
+        let error = await #expect(throws: ODataError.self) { try await create("another", ann) }
+        #expect(error?.status == 400)
+        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
+        try await database.close()
+    }
 }

@@ -347,4 +347,68 @@ struct ServedDatabaseTests {
         }
         try await database.close()
     }
+
+    @Test("Removing a relation that is not there changes and makes no row")
+    func unrelatedRows() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE customer (id TEXT PRIMARY KEY NOT NULL);
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id TEXT REFERENCES customer(id));
+            INSERT INTO customer VALUES ('A'), ('B');
+            INSERT INTO orders VALUES (1, 'A'), (2, 'B');
+            """)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let navigation = try #require(database.model.shape(ofSet: "customer")?.navigationProperties.first)
+        for order in [2, 99] {
+            let url = try ODataURL(parsing: "customer('A')/\(navigation.name)(\(order))/$ref")
+            let error = await #expect(throws: ODataError.self) {
+                try await database.execute(ODataRequest(.delete, url))
+            }
+            #expect(error?.status == 404)
+        }
+        #expect(try fixture.value("SELECT count(*) FROM orders") == 2)
+        #expect(try fixture.value("SELECT customer_id FROM orders WHERE id = 2") == "B")
+        try await database.close()
+    }
+
+    @Test("11.7.4 A request of a change set is answered as it would be alone", arguments: [true, false])
+    func changeSetAnswer(isAlone: Bool) async throws {
+        let fixture = try ForeignFixture(ServedDatabaseTests.people)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let request = try database.request(
+            .create, "person?$select=name", try database.entity("person", ["name": "Dan", "age": 50]))
+        var response: ODataResponse
+        if isAlone {
+            response = try await database.execute(request)
+        } else {
+            let items = [BatchItem(id: "1", request: request, atomicityGroup: "g")]
+            let batch = try ODataURL(parsing: "$batch")
+            response = try await database.execute(ODataRequest(.create, batch, body: .batch(items)))
+            guard case .batch(let results) = response.body else { throw ODataError.notFound("$batch") }
+            response = try #require(results.first).result.get()
+        }
+        #expect(response.status == 201)
+        guard case .entity(let dan) = response.body else { throw ODataError.notFound("entity") }
+        #expect(dan["name"] == "Dan" && dan["age"] == nil)
+        try await database.close()
+    }
+
+    @Test("11.4.6.3 A relation by a unique foreign key takes the place of the one before")
+    func singleDependent() async throws {
+        let fixture = try ForeignFixture(
+            """
+            CREATE TABLE desk (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE lamp (id INTEGER PRIMARY KEY, desk_id INTEGER UNIQUE REFERENCES desk(id));
+            INSERT INTO desk VALUES (1, 'left'), (2, 'right');
+            INSERT INTO lamp VALUES (1, 1), (2, 2);
+            """)
+        let database = try await ServedDatabase.open(path: fixture.path)
+        let navigation = try #require(database.model.shape(ofSet: "desk")?.navigationProperties.first)
+        #expect(!navigation.isCollection)
+        let url = try ODataURL(parsing: "desk(1)/\(navigation.name)/$ref")
+        _ = try await database.execute(ODataRequest(.replace, url, body: .reference("lamp(2)")))
+        #expect(try fixture.value("SELECT id FROM lamp WHERE desk_id = 1") == 2)
+        #expect(try fixture.value("SELECT COUNT(*) FROM lamp WHERE desk_id IS NULL") == 1)
+        try await database.close()
+    }
 }

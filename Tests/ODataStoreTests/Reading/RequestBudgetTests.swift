@@ -175,7 +175,9 @@ import Testing
         let start = ContinuousClock.now
         budget.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
-        #expect(ContinuousClock.now - start < .seconds(20), "at once, and what a busy machine adds; the statement has no end")
+        #expect(
+            ContinuousClock.now - start < .seconds(20),
+            "at once, and what a busy machine adds; the statement has no end")
         #expect(try await traders.keys("Orders?$top=1") == ["1"])
     }
 

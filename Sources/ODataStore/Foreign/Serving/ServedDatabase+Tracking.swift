@@ -6,9 +6,9 @@ import ODataService
 
 /// Changes are known from the versions that rows have in the file beside the database.
 extension ServedDatabase: ChangeSource {
-    var trackedPageSize: Int { options.pageSize ?? .max }
+    package var trackedPageSize: Int { options.pageSize ?? .max }
 
-    func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedScope>? {
+    package func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedScope>? {
         let bound = try writing.bind(request)
         guard bound.resource.steps.count == 1, case .entitySet(let set, _)? = bound.resource.steps.first,
             case .entities = bound.resource.target, let query = bound.query, let tracker,
@@ -19,19 +19,19 @@ extension ServedDatabase: ChangeSource {
         return TrackedResult(table: table, bound: bound, scope: TrackedScope(tracker: tracker, query: tracked))
     }
 
-    func position(of result: TrackedResult<TrackedScope>) async throws -> ChangePosition {
+    package func position(of result: TrackedResult<TrackedScope>) async throws -> ChangePosition {
         let (scope, now) = (result.scope, now)
         return try await connections.writer.writeWithoutTransaction {
             try scope.tracker.refresh(scope.query.root.sets, in: $0, now: now)
         }
     }
 
-    func version(of result: TrackedResult<TrackedScope>) async throws -> Int64? { nil }
+    package func version(of result: TrackedResult<TrackedScope>) async throws -> Int64? { nil }
 
     /// What others change while the pages of a result are read is compared before each of them: a row that came, was in a
     /// page and is gone again before the next comparison would never be told to be gone. Where others write while the page
     /// itself is read, that is read again, some times.
-    func plainPage(
+    package func plainPage(
         _ request: ODataRequest, of result: TrackedResult<TrackedScope>
     ) async throws -> ODataResponse {
         let (tracker, sets, now) = (result.scope.tracker, result.scope.query.root.sets, now)
@@ -46,12 +46,12 @@ extension ServedDatabase: ChangeSource {
         return try await reader.execute(request)
     }
 
-    func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
+    package func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
         let provider = reader
         return try await provider.reader.read(bound, request: request, in: provider.database)
     }
 
-    func changes(
+    package func changes(
         of result: TrackedResult<TrackedScope>, _ token: ChangeToken, _ wanted: WantedChanges
     ) async throws -> ChangeBatch {
         let (scope, set, now) = (result.scope, result.table.set, now)
@@ -82,7 +82,7 @@ extension ServedDatabase: ChangeSource {
 }
 
 /// What is kept of a tracked query on a served database.
-struct TrackedScope: Sendable {
+package struct TrackedScope: Sendable {
     let tracker: ChangeTracker
     let query: TrackedQuery
 }

@@ -165,13 +165,7 @@ final class SideFile: Sendable {
 }
 
 /// The tables of a ``SideFile``, wherever it is attached.
-struct SideTables {
-    let database: Database
-    /// The name of the attached file.
-    let schema: String
-    /// The table of the answers to repeatable requests.
-    var requests = "request"
-
+extension SideTables {
     /// A value by name.
     func meta<Value: DatabaseValueConvertible>(_ name: String) throws -> Value? {
         try Value.fetchOne(

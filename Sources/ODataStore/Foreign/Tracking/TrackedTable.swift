@@ -52,8 +52,7 @@ struct TrackedTable: Sendable {
 
     /// Adds the functions that the expressions below call.
     static func register(in database: Database) {
-        database.add(
-            function: DatabaseFunction(StoredKey.functionName, pure: true) { StoredKey.encode($0) })
+        StoredKey.register(in: database)
         database.add(
             function: DatabaseFunction(digestFunctionName, pure: true) { Data(bytes(of: $0)) })
     }

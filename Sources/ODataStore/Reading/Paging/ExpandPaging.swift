@@ -7,20 +7,20 @@ import ODataService
 ///
 /// The link addresses the collection through its parent, `Customers('A')/Orders`, with the nested options as
 /// they were written and a token for exactly that query.
-struct ExpandPaging: Sendable {
+package struct ExpandPaging: Sendable {
     /// The most rows of an expanded collection; `nil` for no limit.
     var pageSize: Int?
     /// The budget of the request.
-    var budget: RequestBudget?
+    package var budget: RequestBudget?
     /// What next links start with.
-    var serviceRoot = ""
+    package var serviceRoot = ""
     /// The options of this level as they were written.
     var options = QueryOptions()
     /// The values of the request's aliases, which options of all levels may name.
     var aliases: [String: Expression] = [:]
 
     /// Without limits.
-    init() {}
+    package init() {}
 
     /// Pages of a size, for a request.
     init(pageSize: Int?, request: ODataRequest) {

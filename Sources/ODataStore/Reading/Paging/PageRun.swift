@@ -4,9 +4,9 @@ import ODataService
 
 /// Runs a compiled query bit by bit: each run opens its statements, reads some rows and closes them, and the
 /// next one goes on behind the last row (rule 23).
-struct PageRun: Sendable {
+package struct PageRun: Sendable {
     /// Why a run stopped.
-    enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// The caller has enough for now.
         case paused
         /// The page is full, and more rows follow.
@@ -31,7 +31,7 @@ struct PageRun: Sendable {
     private(set) var topLeft: Int?
 
     /// Starts at the first row, or behind the row of a token.
-    init(
+    package init(
         _ compiled: CompiledQuery, after token: PageToken?, pageSize: Int?,
         snapshot: ResultSnapshots.Snapshot? = nil, budget: RequestBudget? = nil
     ) throws {

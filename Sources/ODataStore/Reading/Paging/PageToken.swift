@@ -133,7 +133,7 @@ public struct PageToken: Hashable, Sendable {
     }
 
     /// The refusal of what is no token.
-    static let invalid = ODataError(
+    package static let invalid = ODataError(
         status: 400, code: "InvalidSkipToken",
         message: "$skiptoken is not one that this service gave out; follow the next link as it came.",
         target: "$skiptoken")

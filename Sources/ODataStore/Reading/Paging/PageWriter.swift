@@ -8,7 +8,7 @@ import ODataService
 ///
 /// Each read fills the buffer to at most about ``readSize``, closes its statements and its transaction, and the
 /// next one resumes by key. A slow client holds neither a statement nor the write-ahead log.
-actor PageWriter {
+package actor PageWriter {
     /// Reads stop when the buffer holds this many bytes.
     static let readSize = 256 << 10
     /// The greatest chunk that is handed out.
@@ -138,7 +138,7 @@ actor PageWriter {
     }
 
     /// One read.
-    struct Piece: Sendable {
+    package struct Piece: Sendable {
         /// The query, and how far it has been read.
         private(set) var run: PageRun
         let mapping: StorageMapping
@@ -146,13 +146,13 @@ actor PageWriter {
         let paging: ExpandPaging
         let renderer: JSONRowRenderer
         /// Why the last read of rows stopped.
-        private(set) var outcome = PageRun.Outcome.paused
+        package private(set) var outcome = PageRun.Outcome.paused
         /// Writes the rows that were read with what is expanded in them.
         private var expanded: ExpandedRowWriter
         /// Whether rows have been written before.
         private var hasRows = false
 
-        init(
+        package init(
             run: PageRun, mapping: StorageMapping, options: SQLCompiler.Options, paging: ExpandPaging,
             renderer: JSONRowRenderer, marksRows: Bool = false
         ) {
@@ -234,7 +234,7 @@ actor PageWriter {
         /// The next rows, each by itself as it stands in a page, with `marksRows`.
         ///
         /// - Throws: ``ODataError`` 413 when a row needs more memory than the request has.
-        mutating func rows(_ database: Database) throws -> [[UInt8]] {
+        package mutating func rows(_ database: Database) throws -> [[UInt8]] {
             if renderer.format.metadata == .full { return try entities(database) }
             try beginRows(database)
             var rows: [[UInt8]] = []

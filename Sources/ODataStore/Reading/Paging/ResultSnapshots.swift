@@ -9,7 +9,7 @@ import Synchronization
 /// Results whose rows nothing tells apart, kept so that all their pages are those of one state (rule 21).
 ///
 /// They lie in an encrypted temporary file of their own, whose key nobody knows but this object; it goes with it.
-final class ResultSnapshots: Sendable {
+package final class ResultSnapshots: Sendable {
     /// The most rows of one result.
     static let maxRows = 1_000_000
 
@@ -37,7 +37,7 @@ final class ResultSnapshots: Sendable {
     private let state = Mutex(State())
     private let shelf: SnapshotShelf<Table>
 
-    init(_ limits: SnapshotLimits = SnapshotLimits()) { shelf = SnapshotShelf(limits) }
+    package init(_ limits: SnapshotLimits = SnapshotLimits()) { shelf = SnapshotShelf(limits) }
 
     deinit {
         shelf.removeAll()
@@ -49,7 +49,7 @@ final class ResultSnapshots: Sendable {
     }
 
     /// One kept result: the file it lies in, the query that reads it, and what tokens name it by.
-    struct Snapshot: Sendable {
+    package struct Snapshot: Sendable {
         let id: String
         let compiled: CompiledQuery
         let pool: DatabasePool

@@ -99,10 +99,10 @@ extension ColumnCodec {
     }
 
     /// Whether values of any storage class are served as strings.
-    var isAnyText: Bool { if case .anyText = self { true } else { false } }
+    package var isAnyText: Bool { if case .anyText = self { true } else { false } }
 
     /// Whether a key, which is never JSON, may be written in several ways.
-    var hasSeveralForms: Bool { !isUnambiguous && self != .json }
+    package var hasSeveralForms: Bool { !isUnambiguous && self != .json }
 }
 
 extension ColumnStorage {

@@ -47,7 +47,7 @@ extension ExpressionCompiler {
         return result
     }
 
-    static func whereClause(_ conditions: [SQLFragment]) -> SQLFragment {
+    package static func whereClause(_ conditions: [SQLFragment]) -> SQLFragment {
         conditions.isEmpty ? "" : " WHERE \(.conjunction(conditions))"
     }
 

@@ -8,11 +8,11 @@ import ODataService
 /// There are two ways to compile a boolean. As a *condition*, null counts as false, which leaves comparisons in
 /// the plain form that indexes serve. As a *value*, comparisons are never null (OData URL Conventions 4.01,
 /// 5.1.1.1), so that `not` and `eq false` give what the standard says.
-final class ExpressionCompiler {
+package final class ExpressionCompiler {
     let mapping: StorageMapping
     let options: SQLCompiler.Options
     /// What the range variables stand for, by identifier.
-    var scopes: [Int: SQLScope] = [:]
+    package var scopes: [Int: SQLScope] = [:]
     /// Whether the condition being compiled says which rows exist for the caller.
     var isWithinRowFilter = false
     private var aliasCount = 0
@@ -32,7 +32,7 @@ final class ExpressionCompiler {
     /// The literals of the request, so that the statement can be used again for others; empty when it is used once.
     let literals: [ODataValue]
 
-    init(mapping: StorageMapping, options: SQLCompiler.Options, literals: [ODataValue] = []) {
+    package init(mapping: StorageMapping, options: SQLCompiler.Options, literals: [ODataValue] = []) {
         self.mapping = mapping
         self.options = options
         self.literals = literals
@@ -58,7 +58,7 @@ final class ExpressionCompiler {
     }
 
     /// A table alias not used before in the statement.
-    func newAlias() -> String {
+    package func newAlias() -> String {
         aliasCount += 1
         // For each table of each statement: an interpolation would ask for more room than it needs.
         return "t" + String(aliasCount - 1)
@@ -90,7 +90,7 @@ final class ExpressionCompiler {
     /// SQL that is true exactly where the expression is; null and false are the same.
     ///
     /// - Throws: ``ODataError`` 400 where all of it together is too long.
-    func condition(_ expression: BoundExpression) throws -> SQLFragment {
+    package func condition(_ expression: BoundExpression) throws -> SQLFragment {
         let sql = try plainCondition(expression)
         try count(sql)
         return sql

@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 
 /// A compiled expression: SQL with what it yields.
-struct Operand {
+package struct Operand {
     /// The SQL.
     var sql: SQLFragment
     /// The type of the value.
@@ -23,7 +23,7 @@ struct Operand {
     var anyTextColumn: SQLFragment?
 
     /// The form that values of a type have where no column says otherwise.
-    static func canonicalCodec(_ type: TypeReference) -> ColumnCodec {
+    package static func canonicalCodec(_ type: TypeReference) -> ColumnCodec {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
             switch primitive {

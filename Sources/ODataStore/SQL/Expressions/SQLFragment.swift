@@ -11,18 +11,18 @@ import ODataQuery
 /// ```swift
 /// let condition: SQLFragment = "\(column: "Freight", of: "t0") > \(bind: 10.databaseValue)"
 /// ```
-struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
+package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     /// The text.
-    private(set) var sql: String
+    package private(set) var sql: String
     /// The values of its question marks.
-    private(set) var arguments: [DatabaseValue] = []
+    package private(set) var arguments: [DatabaseValue] = []
     /// Which of the values come straight from literals of the request, in order.
     private(set) var origins: [Origin] = []
 
-    init(stringLiteral value: String) { sql = value }
+    package init(stringLiteral value: String) { sql = value }
 
     /// A value alone.
-    init(bind value: DatabaseValue) {
+    package init(bind value: DatabaseValue) {
         let text = Self.textWithZero(value)
         sql = text == nil ? "?" : Self.textOfBytes
         arguments = [text.map { Data($0.utf8).databaseValue } ?? value]
@@ -59,7 +59,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         return name.utf8.withContiguousStorageIfAvailable { $0.contains(quote) } ?? name.utf8.contains(quote)
     }
 
-    init(stringInterpolation: Interpolation) {
+    package init(stringInterpolation: Interpolation) {
         sql = stringInterpolation.sql
         arguments = stringInterpolation.arguments
         origins = stringInterpolation.origins
@@ -113,19 +113,19 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Collects text and values.
-    struct Interpolation: StringInterpolationProtocol {
+    package struct Interpolation: StringInterpolationProtocol {
         var sql = ""
         var arguments: [DatabaseValue] = []
         var origins: [Origin] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) {
+        package init(literalCapacity: Int, interpolationCount: Int) {
             // A comparison, or a column with its qualifier, for each: growing copies what is there.
             sql.reserveCapacity(literalCapacity + 48 * interpolationCount)
         }
 
-        mutating func appendLiteral(_ literal: String) { sql += literal }
+        package mutating func appendLiteral(_ literal: String) { sql += literal }
 
-        mutating func appendInterpolation(_ fragment: SQLFragment) {
+        package mutating func appendInterpolation(_ fragment: SQLFragment) {
             sql += fragment.sql
             if fragment.arguments.isEmpty { return }
             if arguments.isEmpty {
@@ -137,7 +137,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             arguments += fragment.arguments
         }
 
-        mutating func appendInterpolation(bind value: DatabaseValue) {
+        package mutating func appendInterpolation(bind value: DatabaseValue) {
             let text = SQLFragment.textWithZero(value)
             sql += text == nil ? "?" : SQLFragment.textOfBytes
             arguments.append(text.map { Data($0.utf8).databaseValue } ?? value)
@@ -151,9 +151,9 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             appendInterpolation(bind: value)
         }
 
-        mutating func appendInterpolation(name: String) { appendQuoted(name) }
+        package mutating func appendInterpolation(name: String) { appendQuoted(name) }
 
-        mutating func appendInterpolation(column: String, of alias: String) {
+        package mutating func appendInterpolation(column: String, of alias: String) {
             appendQuoted(alias)
             sql += "."
             appendQuoted(column)
@@ -161,7 +161,7 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
 
         private mutating func appendQuoted(_ name: String) { sql += SQLFragment.quoted(name) }
 
-        mutating func appendInterpolation(list: [SQLFragment], by separator: String = ", ") {
+        package mutating func appendInterpolation(list: [SQLFragment], by separator: String = ", ") {
             for (index, fragment) in list.enumerated() {
                 if index > 0 { sql += separator }
                 appendInterpolation(fragment)
@@ -170,9 +170,9 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// A name in double quotes, with those inside it doubled.
-    static func quoted(_ name: String) -> String { SQLFragment(column: name, behind: "\"").sql }
+    package static func quoted(_ name: String) -> String { SQLFragment(column: name, behind: "\"").sql }
 
-    static func += (left: inout SQLFragment, right: SQLFragment) {
+    package static func += (left: inout SQLFragment, right: SQLFragment) {
         left.sql += right.sql
         left.origins += right.origins(from: left.arguments.count)
         left.arguments += right.arguments
@@ -185,13 +185,13 @@ struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Conditions joined by AND, each in parentheses; empty for none.
-    static func conjunction(_ conditions: [SQLFragment]) -> SQLFragment {
+    package static func conjunction(_ conditions: [SQLFragment]) -> SQLFragment {
         "\(list: conditions.map { "(\($0))" }, by: " AND ")"
     }
 
     /// Conditions joined by OR, in parentheses. SQLite takes a chain for a tree as deep as the chain is long, and refuses
     /// one of more than 1000 levels: long ones are halved.
-    static func disjunction(_ conditions: ArraySlice<SQLFragment>) -> SQLFragment {
+    package static func disjunction(_ conditions: ArraySlice<SQLFragment>) -> SQLFragment {
         guard conditions.count > maxChain else { return "(\(list: Array(conditions), by: " OR "))" }
         let middle = conditions.startIndex + conditions.count / 2
         return "(\(disjunction(conditions[..<middle])) OR \(disjunction(conditions[middle...])))"

@@ -6,9 +6,9 @@ import ODataService
 ///
 /// Paths through single-valued navigation add left joins to the scope they start in; a path taken twice is
 /// joined once.
-final class SQLScope {
+package final class SQLScope {
     /// What the rows are.
-    enum Source {
+    package enum Source {
         /// Rows of an entity set's table, or of a derived table with the same columns.
         case table(TableStorage)
         /// Rows of an `aggregate` or `groupby`; all values are in ``computed``, by path.
@@ -38,7 +38,7 @@ final class SQLScope {
     /// What stands before the name of a column.
     private let qualifier: String
     /// What stands after FROM, before the joins.
-    var from: SQLFragment
+    package var from: SQLFragment
     /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
     var computed: [String: Operand] = [:]
     /// Where a value is not a part of every row: the condition that it is (`isdefined`).
@@ -53,7 +53,7 @@ final class SQLScope {
     /// The scope whose FROM holds this one's joins: all joins of one SELECT stand in one place.
     private let root: SQLScope?
 
-    init(alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "") {
+    package init(alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "") {
         self.alias = alias
         self.prefix = prefix
         self.root = root
@@ -74,7 +74,7 @@ final class SQLScope {
     var owner: SQLScope { root ?? self }
 
     /// FROM with all joins.
-    var fromClause: SQLFragment {
+    package var fromClause: SQLFragment {
         joins.isEmpty ? from : "\(from) \(list: joins, by: " ")"
     }
 
@@ -119,7 +119,7 @@ final class SQLScope {
     }
 
     /// A column of the scope's table by its name.
-    func sql(_ column: String) -> SQLFragment {
+    package func sql(_ column: String) -> SQLFragment {
         SQLFragment(column: prefix.isEmpty ? column : prefix + column, behind: qualifier)
     }
 

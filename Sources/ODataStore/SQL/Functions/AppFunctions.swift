@@ -3,9 +3,9 @@ import ODataModel
 import ODataQuery
 
 /// The functions that an app or a service has registered, as SQL functions.
-enum AppFunctions {
+package enum AppFunctions {
     /// The name of a registered function in SQL, which no function of SQLite or ours has.
-    static func sqlName(_ name: String) -> String { "app:\(name)" }
+    package static func sqlName(_ name: String) -> String { "app:\(name)" }
 
     /// Adds the functions of a registry to a connection.
     static func register(_ registry: FunctionRegistry, in database: Database) {
@@ -33,7 +33,7 @@ enum AppFunctions {
     }
 
     /// What a registered function says; its own error is the request's.
-    static func message(_ error: any Error, _ name: String) -> String {
+    package static func message(_ error: any Error, _ name: String) -> String {
         StoreFunctions.message(of: error) ?? "\(FunctionError.mark)\(name): \(error)"
     }
 }

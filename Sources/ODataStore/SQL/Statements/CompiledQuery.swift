@@ -35,7 +35,7 @@ public struct CompiledQuery: Sendable {
     var order: [SortTerm]
 
     /// One sort term; the last ones are the key.
-    struct SortTerm: Sendable {
+    package struct SortTerm: Sendable {
         var sql: SQLFragment
         var isNullable: Bool
         var isDescending: Bool
@@ -145,14 +145,16 @@ public struct CompiledQuery: Sendable {
 }
 
 /// FNV-1a of 64 bits: tells queries apart, not adversaries.
-struct QueryHash {
+package struct QueryHash {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    mutating func add(_ text: String) {
+    package init() {}
+
+    package mutating func add(_ text: String) {
         for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
         // A byte that no UTF-8 has keeps neighbours apart.
         state = (state ^ 0xFF) &* 0x100_0000_01B3
     }
 
-    var text: String { String(state, radix: 36) }
+    package var text: String { String(state, radix: 36) }
 }

@@ -139,7 +139,7 @@ struct ResourceChain {
 
 extension ExpressionCompiler {
     /// The conditions that a row has a key.
-    func keyConditions(_ key: EntityKey, _ table: TableStorage, _ scope: SQLScope) throws -> [SQLFragment] {
+    package func keyConditions(_ key: EntityKey, _ table: TableStorage, _ scope: SQLScope) throws -> [SQLFragment] {
         let columns = table.keyColumns
         guard columns.count == table.shape.key.count else { throw ODataError.notImplemented("the key of \(table.set)") }
         return try zip(table.shape.key, columns).map { part, column in

@@ -22,7 +22,7 @@ public struct SQLCompiler: Sendable {
         public var hasHiddenOwners: Bool
         /// The rows of a set that exist for the caller, by the set's name; all where it is `nil`. A statement
         /// compiled with it is good for this caller alone.
-        var rowFilter: (@Sendable (String) throws -> RowFilter?)?
+        package var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
         /// The tables that have a full-text index.
         public var searchIndexes: Set<String>

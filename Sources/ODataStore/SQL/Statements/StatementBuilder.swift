@@ -11,7 +11,7 @@ import ODataService
 /// Within `groupby` the rows are *partitioned*: each transformation then acts on every partition by itself, an
 /// `aggregate` groups by the ``partition`` columns, a `top` numbers rows within them (OData Data Aggregation 4.0,
 /// 3.2.3.1).
-final class StatementBuilder {
+package final class StatementBuilder {
     let compiler: ExpressionCompiler
     /// The range variable that transformations are about.
     var variable = 0
@@ -55,7 +55,7 @@ final class StatementBuilder {
         var lacking: Set<String> = []
     }
 
-    init(compiler: ExpressionCompiler, scope: SQLScope, conditions: [SQLFragment] = []) {
+    package init(compiler: ExpressionCompiler, scope: SQLScope, conditions: [SQLFragment] = []) {
         self.compiler = compiler
         self.scope = scope
         self.conditions = conditions
@@ -150,7 +150,7 @@ final class StatementBuilder {
 
     // MARK: Terms
 
-    func term(_ item: BoundOrder) throws -> CompiledQuery.SortTerm {
+    package func term(_ item: BoundOrder) throws -> CompiledQuery.SortTerm {
         let operand = try sortable(try compiler.value(item.expression), for: "$orderby")
         return CompiledQuery.SortTerm(
             sql: operand.order, isNullable: operand.isNullable, isDescending: item.isDescending)
@@ -227,5 +227,5 @@ final class StatementBuilder {
 
 extension CompiledQuery.SortTerm {
     /// The term as it stands in ORDER BY; SQLite sorts NULL before all values, as OData does.
-    var fragment: SQLFragment { isDescending ? "\(sql) DESC" : sql }
+    package var fragment: SQLFragment { isDescending ? "\(sql) DESC" : sql }
 }

@@ -2,9 +2,9 @@ import ODataModel
 import ODataQuery
 
 /// The condition that a row has one of some keys.
-enum KeyCondition {
+package enum KeyCondition {
     /// The condition over the current instance of a query.
-    static func any(of keys: [EntityKey], _ query: BoundQuery) -> BoundExpression {
+    package static func any(of keys: [EntityKey], _ query: BoundQuery) -> BoundExpression {
         let boolean = TypeReference.primitive(.boolean)
         let shape = query.shape
         let parts = shape.key.compactMap { key -> (name: String, path: BoundExpression, type: TypeReference)? in

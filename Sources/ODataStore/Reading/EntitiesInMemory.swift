@@ -3,15 +3,15 @@ import ODataQuery
 import ODataService
 
 /// Entities that no table holds, asked as if one did: what a virtual entity set or an operation gives.
-struct EntitiesInMemory: EvaluationSource {
-    let model: EntityDataModel
-    let now: ODataDateTimeOffset
-    private(set) var entities: [Entity]
+package struct EntitiesInMemory: EvaluationSource {
+    package let model: EntityDataModel
+    package let now: ODataDateTimeOffset
+    package private(set) var entities: [Entity]
     /// The budget of the request that is answered, and the time of the thread when the entities were there.
     private let budget = RequestBudget.current
     private let start = RequestBudget.threadTime
 
-    init(_ entities: [Entity], model: EntityDataModel, now: ODataDateTimeOffset) {
+    package init(_ entities: [Entity], model: EntityDataModel, now: ODataDateTimeOffset) {
         self.entities = entities
         self.model = model
         self.now = now
@@ -20,15 +20,17 @@ struct EntitiesInMemory: EvaluationSource {
     private var evaluator: Evaluator { Evaluator(model: model, source: self, now: now) }
 
     /// Nothing but the entities themselves can be reached.
-    func rows(of set: String) throws -> [any EvaluationRow] { throw ODataError.notImplemented("$root/\(set) here") }
+    package func rows(of set: String) throws -> [any EvaluationRow] {
+        throw ODataError.notImplemented("$root/\(set) here")
+    }
 
     /// The same for singletons.
-    func singleton(_ name: String) throws -> (any EvaluationRow)? {
+    package func singleton(_ name: String) throws -> (any EvaluationRow)? {
         throw ODataError.notImplemented("$root/\(name) here")
     }
 
     /// Stops an evaluation whose caller has gone or whose time is over.
-    func checkEvaluation() throws {
+    package func checkEvaluation() throws {
         guard let budget else { return }
         try budget.check()
         if let left = budget.timeLeft, RequestBudget.threadTime - start > left { throw budget.tooSlow }
@@ -37,7 +39,7 @@ struct EntitiesInMemory: EvaluationSource {
     // MARK: Narrowing
 
     /// Keeps the entities that a condition holds for.
-    mutating func keep(_ condition: BoundExpression) throws {
+    package mutating func keep(_ condition: BoundExpression) throws {
         let evaluator = evaluator
         entities = try Self.translating {
             try entities.filter { try evaluator.evaluate(condition, on: $0) == .boolean(true) }
@@ -45,15 +47,17 @@ struct EntitiesInMemory: EvaluationSource {
     }
 
     /// Keeps the entities of a type.
-    mutating func keep(_ shape: Shape) { entities = entities.filter { model.isType($0.shape.name, shape.name) } }
+    package mutating func keep(_ shape: Shape) {
+        entities = entities.filter { model.isType($0.shape.name, shape.name) }
+    }
 
     /// Keeps the entity with a key.
-    mutating func keep(_ key: EntityKey) { entities = entities.filter { $0.key == key } }
+    package mutating func keep(_ key: EntityKey) { entities = entities.filter { $0.key == key } }
 
     // MARK: Answering
 
     /// What a query makes of the entities.
-    func page(_ query: BoundQuery) throws -> EntityPage {
+    package func page(_ query: BoundQuery) throws -> EntityPage {
         let answer = try Self.translating { try evaluator.evaluate(query, over: entities) }
         let known = Dictionary(
             entities.compactMap { entity in entity.key.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })

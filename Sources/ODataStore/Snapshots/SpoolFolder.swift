@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder as long as it
 /// runs, also until `kill -9`. The next process that needs such a folder removes those whose lock is free.
-final class SpoolFolder: Sendable {
+package final class SpoolFolder: Sendable {
     /// The path of the folder.
     let path: String
     /// The descriptor that holds the lock, for as long as the process runs.
@@ -30,7 +30,7 @@ final class SpoolFolder: Sendable {
     /// The path of a new file.
     ///
     /// - Throws: ``StoreError`` when the folder cannot be made.
-    static func newFile(_ name: String) throws(StoreError) -> String {
+    package static func newFile(_ name: String) throws(StoreError) -> String {
         let folder = try current.withLock { current throws(StoreError) in
             // Somebody may have cleared the temporary folder meanwhile.
             if let known = current, isOwnFolder(known.path) { return known }
@@ -44,10 +44,10 @@ final class SpoolFolder: Sendable {
     /// Removes the temporary files of processes that do not run any more, also of those that were killed.
     ///
     /// A folder that cannot be read or locked is left alone.
-    static func removeLeftovers() { removeLeftovers(in: sharedPath) }
+    package static func removeLeftovers() { removeLeftovers(in: sharedPath) }
 
     /// The folder that all processes of the user share.
-    static var sharedPath: String {
+    package static var sharedPath: String {
         FileManager.default.temporaryDirectory.appendingPathComponent("outpost-spool-\(getuid())").path
     }
 
@@ -63,7 +63,7 @@ final class SpoolFolder: Sendable {
         return SpoolFolder(path: path, lock: lock)
     }
 
-    static func removeLeftovers(in shared: String) {
+    package static func removeLeftovers(in shared: String) {
         guard isOwnFolder(shared), let gate = locked(shared, waits: true) else { return }
         defer { close(gate) }
         removeUnlocked(in: shared)

@@ -4,14 +4,14 @@ import ODataQuery
 import ODataService
 
 /// The condition that a row must meet to exist for a caller.
-struct RowFilter: Sendable {
+package struct RowFilter: Sendable {
     /// The condition, over ``variable``.
-    let condition: BoundExpression
+    package let condition: BoundExpression
     /// The row that the condition is about.
     let variable: RangeVariable?
 
     /// The filter that no row meets.
-    static let nothing = RowFilter(
+    package static let nothing = RowFilter(
         condition: .constant(.boolean(false), .primitive(.boolean)), variable: nil)
 
     private init(condition: BoundExpression, variable: RangeVariable?) {
@@ -22,7 +22,7 @@ struct RowFilter: Sendable {
     /// Reads a `$filter` expression.
     ///
     /// - Throws: ``ODataError`` 500: the mistake is the service's.
-    init(_ text: String, shape: Shape, set: EntitySet?, binder: Binder) throws {
+    package init(_ text: String, shape: Shape, set: EntitySet?, binder: Binder) throws {
         do throws(QueryError) {
             var options = QueryOptions()
             options.filter = try Expression(parsing: text)
@@ -36,9 +36,13 @@ struct RowFilter: Sendable {
     }
 
     /// Whether a row meets the condition.
-    func matches(_ rowID: Int64, of table: TableStorage, core: ServiceCore, in database: Database) throws -> Bool {
-        let compiler = ExpressionCompiler(
-            mapping: core.mapping, options: SQLCompiler.Options(now: core.options.now()))
+    ///
+    /// - Parameter now: the value of `now()`.
+    package func matches(
+        _ rowID: Int64, of table: TableStorage, mapping: StorageMapping, now: ODataDateTimeOffset,
+        in database: Database
+    ) throws -> Bool {
+        let compiler = ExpressionCompiler(mapping: mapping, options: SQLCompiler.Options(now: now))
         let fragment: SQLFragment =
             "SELECT \(try compiler.exists(self, of: table, rowID: "\(bind: rowID.databaseValue)"))"
         return try Bool.fetchOne(

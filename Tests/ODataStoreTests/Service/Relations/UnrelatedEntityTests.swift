@@ -92,27 +92,4 @@ struct UnrelatedEntityTests {
         #expect(try await bazaar.refusal(.update, "\(ids[0])/Texts", member)?.status == 404)
         #expect(try await bazaar.page("Texts").entities.count == 2)
     }
-
-    @Test("In a database of others no row is changed or made")
-    func servedDatabase() async throws {
-        let fixture = try ForeignFixture(
-            """
-            CREATE TABLE customer (id TEXT PRIMARY KEY NOT NULL);
-            CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id TEXT REFERENCES customer(id));
-            INSERT INTO customer VALUES ('A'), ('B');
-            INSERT INTO orders VALUES (1, 'A'), (2, 'B');
-            """)
-        let database = try await ServedDatabase.open(path: fixture.path)
-        let navigation = try #require(database.model.shape(ofSet: "customer")?.navigationProperties.first)
-        for order in [2, 99] {
-            let url = try ODataURL(parsing: "customer('A')/\(navigation.name)(\(order))/$ref")
-            let error = await #expect(throws: ODataError.self) {
-                try await database.execute(ODataRequest(.delete, url))
-            }
-            #expect(error?.status == 404)
-        }
-        #expect(try fixture.value("SELECT count(*) FROM orders") == 2)
-        #expect(try fixture.value("SELECT customer_id FROM orders WHERE id = 2") == "B")
-        try await database.close()
-    }
 }

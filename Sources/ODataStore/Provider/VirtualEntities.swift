@@ -38,7 +38,7 @@ package struct VirtualEntities {
     }
 
     /// Keeps the entities that a condition holds for.
-    mutating func keep(_ condition: BoundExpression) throws { try memory.keep(condition) }
+    package mutating func keep(_ condition: BoundExpression) throws { try memory.keep(condition) }
 
     /// Answers a read.
     ///
@@ -98,7 +98,7 @@ package struct VirtualEntities {
     }
 
     /// A page of entities in memory; the link to the next one says where it begins.
-    static func page(
+    package static func page(
         _ memory: EntitiesInMemory, _ query: BoundQuery, _ request: ODataRequest, pageSizeLimit: Int
     ) throws -> ODataResponse {
         var start = 0

@@ -6,11 +6,16 @@ import GRDB
 ///
 /// Each value is a byte for its storage class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB), then eight bytes
 /// big-endian: the integer, the bits of the real, or the length, then the bytes of text and blob.
-enum StoredKey {
+package enum StoredKey {
     /// The SQL function that makes a key of its arguments.
-    static let functionName = "outpost_key"
+    package static let functionName = "outpost_key"
 
-    static func encode(_ values: [DatabaseValue]) -> Data {
+    /// Adds the SQL function that makes a key of its arguments.
+    package static func register(in database: Database) {
+        database.add(function: DatabaseFunction(functionName, pure: true) { encode($0) })
+    }
+
+    package static func encode(_ values: [DatabaseValue]) -> Data {
         var key = Data()
         for value in values {
             switch value.storage {
@@ -34,7 +39,7 @@ enum StoredKey {
     }
 
     /// The values of a key; `nil` when the bytes are none.
-    static func decode(_ key: Data) -> [DatabaseValue]? {
+    package static func decode(_ key: Data) -> [DatabaseValue]? {
         var values: [DatabaseValue] = []
         var rest = key[...]
         while let tag = rest.first {

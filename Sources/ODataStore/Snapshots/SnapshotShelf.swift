@@ -2,7 +2,7 @@ import ODataService
 import Synchronization
 
 /// The results that are kept for their callers, each within its share (``SnapshotLimits``).
-final class SnapshotShelf<Kept: Sendable>: Sendable {
+package final class SnapshotShelf<Kept: Sendable>: Sendable {
     private struct Entry {
         var kept: Kept
         var owner: CallerID?
@@ -44,12 +44,12 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     let limits: SnapshotLimits
     private let state = Mutex(State())
 
-    init(_ limits: SnapshotLimits) { self.limits = limits }
+    package init(_ limits: SnapshotLimits) { self.limits = limits }
 
     /// Makes room for a result that is to be written; ``finish(_:)`` ends that, whatever comes.
     ///
     /// - Throws: ``ODataError`` 429 while the caller has as many written as it may keep.
-    func begin(_ owner: CallerID?) throws(ODataError) {
+    package func begin(_ owner: CallerID?) throws(ODataError) {
         // What is removed closes its file, outside the lock.
         var removed: [Entry?] = []
         let hasRoom = state.withLock { state in
@@ -78,7 +78,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     /// Accounts for bytes of a result that is being written. Other results of the caller make room.
     ///
     /// - Throws: ``ODataError`` 413 when the caller has no more room.
-    func grow(_ bytes: Int, _ owner: CallerID?) throws(ODataError) {
+    package func grow(_ bytes: Int, _ owner: CallerID?) throws(ODataError) {
         var removed: [Entry?] = []
         let hasRoom = state.withLock { state in
             state.writing[owner, default: (0, 0)].bytes += bytes
@@ -97,7 +97,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     }
 
     /// Ends the writing of a result.
-    func finish(_ bytes: Int, _ owner: CallerID?) {
+    package func finish(_ bytes: Int, _ owner: CallerID?) {
         state.withLock { state in
             guard var writing = state.writing[owner] else { return }
             writing.count -= 1
@@ -107,7 +107,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     }
 
     /// Keeps a result.
-    func keep(_ kept: Kept, as id: String, _ bytes: Int, _ owner: CallerID?, at time: Int64) {
+    package func keep(_ kept: Kept, as id: String, _ bytes: Int, _ owner: CallerID?, at time: Int64) {
         state.withLock { state in
             state.uses += 1
             state.entries[id] = Entry(kept: kept, owner: owner, bytes: bytes, use: state.uses, time: time)
@@ -115,7 +115,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     }
 
     /// A result, which is used by that; `nil` when it is no longer kept.
-    func find(_ id: String, at time: Int64) -> Kept? {
+    package func find(_ id: String, at time: Int64) -> Kept? {
         state.withLock { state in
             guard state.entries[id] != nil else { return nil }
             state.uses += 1
@@ -129,7 +129,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     ///
     /// - Returns: whether any are left.
     @discardableResult
-    func remove(unusedSince time: Int64) -> Bool {
+    package func remove(unusedSince time: Int64) -> Bool {
         let (removed, isInUse) = state.withLock { state in
             let removed = state.entries.filter { $0.value.time < time }
             for id in removed.keys { state.entries[id] = nil }
@@ -140,7 +140,7 @@ final class SnapshotShelf<Kept: Sendable>: Sendable {
     }
 
     /// Removes all results.
-    func removeAll() {
+    package func removeAll() {
         let removed = state.withLock { state in
             defer { state.entries = [:] }
             return state.entries
