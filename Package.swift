@@ -50,7 +50,9 @@ let package = Package(
         .library(name: "DataVault", targets: ["DataVault"]),
         .library(name: "SecureStorage", targets: ["SecureStorage"]),
         .library(name: "ODataService", targets: ["ODataService"]),
+        .library(name: "ODataSQL", targets: ["ODataSQL"]),
         .library(name: "ODataStore", targets: ["ODataStore"]),
+        .library(name: "ODataDatabases", targets: ["ODataDatabases"]),
         .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
         .library(name: "ODataCache", targets: ["ODataCache"]),
         .library(name: "ODataClient", targets: ["ODataClient"]),
@@ -118,7 +120,7 @@ let package = Package(
             name: "ODataHTTP", dependencies: ["ErrorCodes", "ODataFormat", "ODataService", httpTypes],
             swiftSettings: settings),
         .target(
-            name: "ODataStore",
+            name: "ODataSQL",
             dependencies: [
                 "DataVault", "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets",
                 crypto, grdb, grdbSQLite,
@@ -129,6 +131,9 @@ let package = Package(
             dependencies: ["ErrorCodes", "ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
             swiftSettings: settings),
         // floor 5
+        .target(
+            name: "ODataStore",
+            dependencies: ["ODataFormat", "ODataService", "ODataSQL", "Secrets", crypto, grdb], swiftSettings: settings),
         .target(
             name: "ODataClient",
             dependencies: [
@@ -158,9 +163,13 @@ let package = Package(
             name: "ODataGenerator", dependencies: ["ErrorCodes", "ODataModel", "SafeFiles"], swiftSettings: settings),
         // floor 6
         .target(
+            name: "ODataDatabases",
+            dependencies: ["ErrorCodes", "ODataService", "ODataSQL", "ODataStore", "SafeFiles", grdb, grdbSQLite],
+            swiftSettings: settings),
+        .target(
             name: "OfflineOData",
             dependencies: [
-                "ErrorCodes", "ODataHTTP", "ODataStore", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
+                "ErrorCodes", "ODataHTTP", "ODataSQL", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
                 httpTypes,
             ],
             swiftSettings: settings),
@@ -172,8 +181,9 @@ let package = Package(
         .executableTarget(
             name: "outpost",
             dependencies: [
-                "OfflineOData", "ODataCache", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO",
-                "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "Supportability",
+                "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer",
+                "ODataSQL", "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets",
+                "Supportability",
                 argumentParser, httpTypes,
                 logging,
             ],
@@ -181,7 +191,8 @@ let package = Package(
         .executableTarget(
             name: "reference-service",
             dependencies: [
-                "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataStore", argumentParser,
+                "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
+                argumentParser,
             ],
             resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
             swiftSettings: settings),
@@ -204,7 +215,8 @@ let package = Package(
         .testTarget(
             name: "ODataGeneratorTests",
             dependencies: [
-                "ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient", "ODataHTTP",
+                "ODataGenerator", "ODataService", "ODataSQL", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient",
+                "ODataHTTP",
                 "ODataServer", "ODataTransportNIO", "OfflineOData",
             ],
             exclude: ["Documents"], swiftSettings: settings),
@@ -228,8 +240,13 @@ let package = Package(
         .testTarget(
             name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
             swiftSettings: settings),
+        .testTarget(name: "ODataSQLTests", dependencies: ["ODataSQL", "TestCorpus", grdb], swiftSettings: settings),
         .testTarget(
-            name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", grdb], swiftSettings: settings),
+            name: "ODataStoreTests", dependencies: ["ODataSQL", "ODataStore", "TestCorpus", grdb],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ODataDatabasesTests", dependencies: ["ODataDatabases", "ODataSQL", "ODataStore", grdb],
+            swiftSettings: settings),
         // A process of its own for the tests of persistence: it is killed, and works beside others.
         .executableTarget(
             name: "CacheProbe", dependencies: ["ODataCache", "Secrets"], path: "Tests/CacheProbe",
@@ -247,8 +264,8 @@ let package = Package(
             name: "ODataClientTests",
             dependencies: [
                 "DataVault", "EncryptedSQLite", "ErrorCodes", "ODataCache", "ODataClient", "ODataGenerator",
-                "ODataServer", "ODataStore", "ODataTransportConformance", "ODataTransportNIO", "OfflineOData",
-                "Secrets", "SecureStorage", "Supportability", "WireFaults", httpTypes, logging,
+                "ODataDatabases", "ODataSQL", "ODataServer", "ODataTransportConformance", "ODataTransportNIO",
+                "OfflineOData", "Secrets", "SecureStorage", "Supportability", "WireFaults", httpTypes, logging,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
@@ -273,23 +290,27 @@ let package = Package(
             swiftSettings: settings),
         // Works on a store for as long as one likes, and measures what it takes.
         .executableTarget(
-            name: "Soak", dependencies: ["OfflineOData", "ODataClient", "ODataStore", "Secrets", grdb],
+            name: "Soak", dependencies: ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb],
             path: "Tests/Soak", swiftSettings: settings),
         // A process of its own for the tests of stores: it is killed, and works beside others.
         .executableTarget(
-            name: "StoreProbe", dependencies: ["OfflineOData"], path: "Tests/StoreProbe", swiftSettings: settings),
+            name: "StoreProbe", dependencies: ["OfflineOData", "ODataSQL"], path: "Tests/StoreProbe",
+            swiftSettings: settings),
         .testTarget(
             name: "OfflineODataTests",
             dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "FaultInjection", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
+                "OfflineOData", "ODataClient", "ODataDatabases", "ODataServer", "ODataSQL", "ODataStore",
+                "ODataTransportNIO",
+                "DataVault",
+                "EncryptedSQLite", "FaultInjection", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
         .target(
             name: "Simulation",
             dependencies: [
-                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
+                "OfflineOData", "ODataClient", "ODataDatabases", "EncryptedSQLite", "FaultInjection", "Secrets", grdb,
+                httpTypes,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
         .executableTarget(
@@ -301,14 +322,17 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
-                "ODataFormat", "ODataService", "ODataStore", "ODataTransportNIO", "ForeignPrograms", "WireFaults",
+                "ODataFormat", "ODataService", "ODataDatabases", "ODataSQL", "ODataStore", "ODataTransportNIO",
+                "ForeignPrograms",
+                "WireFaults",
                 httpTypes,
             ],
             exclude: ["Clients"], swiftSettings: settings),
         .testTarget(
             name: "outpostTests",
             dependencies: [
-                "outpost", "OfflineOData", "ODataServer", "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes,
+                "outpost", "OfflineOData", "ODataDatabases", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
+                "Secrets", "WireFaults", grdb, httpTypes,
                 jwtKit,
             ],
             swiftSettings: settings),

@@ -13,7 +13,7 @@ let package = Package(
     ],
     targets: [
         // The smallest app: it must not bring the server or its transport along.
-        .executableTarget(name: "OfflineApp", dependencies: [outpost("OfflineOData"), outpost("ODataStore")]),
+        .executableTarget(name: "OfflineApp", dependencies: [outpost("OfflineOData"), outpost("ODataSQL")]),
         // Every product.
         .executableTarget(
             name: "Everything",
@@ -23,6 +23,7 @@ let package = Package(
                 outpost("ErrorCodes"),
                 outpost("ODataCache"),
                 outpost("ODataClient"),
+                outpost("ODataDatabases"),
                 outpost("ODataFormat"),
                 outpost("ODataGenerator"),
                 outpost("ODataHTTP"),
@@ -30,6 +31,7 @@ let package = Package(
                 outpost("ODataQuery"),
                 outpost("ODataServer"),
                 outpost("ODataService"),
+                outpost("ODataSQL"),
                 outpost("ODataStore"),
                 outpost("ODataTransportConformance"),
                 outpost("ODataTransportNIO"),

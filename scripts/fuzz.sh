@@ -58,7 +58,7 @@ delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTP
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)
-    beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles
+    beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataSQL SafeFiles
         EncryptedSQLite Secrets GRDB "${cryptography[@]}") ;;
 esac
 # shellcheck source=scripts/configuration.sh

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
-scripts/release.sh --target ODataStore >&2
+scripts/release.sh --target ODataSQL >&2
 scripts/release.sh --target ODataHTTP >&2
 scripts/release.sh --product odata-generate >&2
 products=$(scripts/release.sh --show-bin-path)
@@ -32,7 +32,7 @@ cp -r Benchmarks/Sources/HotPaths "$build/sources"
     --output "$build/sources" >&2
 compile_library SampleOrders Benchmarks/Sources/SampleOrders
 compile_library HotPaths "$build/sources"
-for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataStore ErrorCodes EncryptedSQLite SafeFiles Secrets CLinux CAESGCM GRDB \
+for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataSQL ErrorCodes EncryptedSQLite SafeFiles Secrets CLinux CAESGCM GRDB \
     Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
     while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a part in release mode: scripts/release.sh --product simulate, or --target ODataStore, or --show-bin-path. What the
+# Builds a part in release mode: scripts/release.sh --product simulate, or --target ODataSQL, or --show-bin-path. What the
 # scripts build in this mode goes through here: with the same flags, the parts share what they stand on.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Sending what was changed here and receiving what others changed.
 extension OfflineODataProvider {

@@ -3,8 +3,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// A part of an OData service, kept offline.
 ///

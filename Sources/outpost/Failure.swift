@@ -4,13 +4,14 @@ import EncryptedSQLite
 import Foundation
 import Logging
 import ODataClient
+import ODataDatabases
 import ODataGenerator
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataServer
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Supportability

@@ -8,9 +8,12 @@ private let floors: [[String]] = [
     ["ODataQuery", "Secrets", "Supportability"],
     ["ODataFormat", "EncryptedSQLite", "DataVault", "CSQLite", "CAESGCM"],
     ["ODataService", "SecureStorage"],
-    ["ODataStore", "ODataHTTP", "ODataCache"],
-    ["ODataClient", "ODataServer", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession"],
-    ["OfflineOData", "MobileServer", "MobileClient", "ObjectAPI", "ODataTransportConformance"],
+    ["ODataSQL", "ODataHTTP", "ODataCache"],
+    [
+        "ODataClient", "ODataServer", "ODataStore", "ODataGenerator", "ODataTransportNIO", "ODataTransportURLSession",
+        "OfflineOData",
+    ],
+    ["ODataDatabases", "MobileServer", "MobileClient", "ObjectAPI", "ODataTransportConformance"],
     ["outpost", "reference-service", "odata-generate"],
 ]
 

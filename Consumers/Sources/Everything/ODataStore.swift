@@ -2,6 +2,6 @@ import ODataModel
 import ODataStore
 
 func usesODataStore() async throws {
-    let model = try EntityDataModel(schemas: [])
-    print(OfflineLayout(model: model).statements.count)
+    let service = try await StoreService.open(ServiceDefinition(model: try EntityDataModel(schemas: [])), at: .memory)
+    print(service.isNew)
 }

@@ -1,4 +1,4 @@
-import ODataStore
+import ODataSQL
 import OfflineOData
 
 do {

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// Takes what a caller may not see out of a resolved request. Rows are left to the reader; this is about sets and

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 
 // The names of the entity sets and singletons that parts of a query lead to, what those contain left out: a set comes as
 // often as there are ways to it.

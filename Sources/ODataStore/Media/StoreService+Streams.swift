@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// Media entities and stream properties (OData Protocol 4.01, 11.2.6, 11.4.7 and 11.4.8).

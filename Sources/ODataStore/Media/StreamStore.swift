@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
 
 /// The streams of media entities and stream properties, in rows of one size each, never whole in memory.

@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// A call of an action or function, for the code that answers it.

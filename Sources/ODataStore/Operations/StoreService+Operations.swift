@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// Calls of operations (OData Protocol 4.01, 11.5).

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// The answers to repeatable requests, kept beside a foreign database or in a store, so that a repeat acts once and is answered

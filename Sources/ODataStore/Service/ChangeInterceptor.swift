@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
 
 /// What takes part in the changes of some rows.

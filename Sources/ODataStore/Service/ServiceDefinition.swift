@@ -1,4 +1,5 @@
 import ODataModel
+import ODataSQL
 import ODataService
 
 /// What a service on a model of its own is: the model, its operations, the values that it gives, who may do what.

@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
 
 /// Takes part in each change of a service's rows: gives keys, values, versions and ETags, asks the interceptors,
@@ -33,7 +34,7 @@ struct ServiceHook: WriteHook {
         _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
-        try checkVisible(before, table, request, database, hidden: .notFound(before.id))
+        try checkVisible(before.rowID, table, request, database, hidden: .notFound(before.id))
         try check(.update, table.set, request, changing: patch)
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
@@ -48,7 +49,7 @@ struct ServiceHook: WriteHook {
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
-        try checkVisible(row, table, request, database, hidden: .notFound(row.id))
+        try checkVisible(row.rowID, table, request, database, hidden: .notFound(row.id))
         try check(.delete, table.set, request, changing: nil)
         var entity = row.entity
         try intercept(.delete, isBefore: true, &entity, row.entity, table, request, database)
@@ -59,7 +60,7 @@ struct ServiceHook: WriteHook {
     ) throws {
         guard let table = core.mapping.tables[row.set] else { return }
         try checkVisible(
-            row, table, request, database, hidden: .missingReference(row.id, by: navigation))
+            row.rowID, table, request, database, hidden: .missingReference(row.id, by: navigation))
     }
 
     func didWrite(_ change: RowChange, in database: Database) throws {
@@ -67,9 +68,7 @@ struct ServiceHook: WriteHook {
             try version(rowID, after, change, in: database)
             if let id = after.control.id {
                 try checkVisible(
-                    RowWriter.WrittenRow(
-                        entity: after, rowID: rowID, etag: nil, id: id, isNew: false, set: change.table.set),
-                    change.table, change.request, database,
+                    rowID, change.table, change.request, database,
                     hidden: ODataError(
                         status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
                         target: id))
@@ -95,7 +94,7 @@ struct ServiceHook: WriteHook {
             case (false, .delete): ODataError.notFound(target.id)
             case (false, _): Access.refusal(change.request.principal, source.set)
             }
-        try checkVisible(target, table, change.request, database, hidden: hidden)
+        try checkVisible(target.rowID, table, change.request, database, hidden: hidden)
     }
 
     // MARK: Values
@@ -246,10 +245,10 @@ struct ServiceHook: WriteHook {
     }
 
     private func checkVisible(
-        _ row: RowWriter.WrittenRow, _ table: TableStorage, _ request: ODataRequest, _ database: Database,
+        _ rowID: Int64?, _ table: TableStorage, _ request: ODataRequest, _ database: Database,
         hidden: ODataError
     ) throws {
-        guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.principal, table.set) else {
+        guard !isTrusted, let rowID, let filter = try core.rowFilter(request.principal, table.set) else {
             return
         }
         let isVisible = try filter.matches(

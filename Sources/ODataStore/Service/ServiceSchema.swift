@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataSQL
 
 /// The tables of a service on a model of its own: those of the offline layout, and beside them streams, the log of
 /// changes, remembered requests, and what tells one service's store from another's.

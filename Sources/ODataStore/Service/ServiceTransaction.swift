@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// The store inside one transaction, for the code of a service: operations and interceptors.

@@ -3,6 +3,7 @@ import GRDB
 import ODataFormat
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// Filling a service with rows.

@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// A read of an entity set whose entities a closure gives.

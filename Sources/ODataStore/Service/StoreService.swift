@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 import Synchronization
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 
 /// Finds the rows of a tracked result that may have come, changed or gone since a version: those that changed
 /// themselves, and those to which changed rows are or were related. It costs what changed.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 
 /// The log of all changes of a service's rows, written by triggers in the transaction that makes them, whoever
 /// makes them: what delta links are answered from.

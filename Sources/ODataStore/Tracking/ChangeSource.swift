@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// Where changes are known from: the log of a service's own store, or the row versions beside a foreign database.

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// The content of `$deltatoken`, and of `$skiptoken` while a tracked result is read page by page: opaque to clients,

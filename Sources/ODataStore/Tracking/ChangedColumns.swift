@@ -1,4 +1,5 @@
 import ODataModel
+import ODataSQL
 
 /// Which columns of a row an update has changed, as the bits of one number: what lets a delta leave out rows of which
 /// nothing changed that its query shows (OData Protocol 4.01, 11.3.1).

@@ -1,5 +1,6 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 
 /// What a change must have touched for the result to look otherwise (OData Protocol 4.01, 11.3.1: the projection may
 /// limit what is reported to the rows that have changed within the selected fields).

@@ -1,6 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 
 /// What the result of a query hangs on: the rows of its own table, and those that its filters and expands lead to.

@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Reading the engine's own sets, and giving changes up by deleting from them: alone, or within a transaction.
 extension OfflineODataProvider {

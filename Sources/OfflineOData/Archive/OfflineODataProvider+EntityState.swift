@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 extension OfflineODataProvider {
     /// The version of an entity that the service had when it was last asked, whatever was changed here since.

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What a store holds and what waits in it.
 public struct StoreStatus: Sendable {

@@ -1,7 +1,7 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// The functions by which queries ask of a row what became of its changes, under our namespace and the older one:
 /// `outpost.isLocal()` is `sap.islocal()`.

@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Several stores of one app, read as one service: queries filter, expand and order across them.
 ///

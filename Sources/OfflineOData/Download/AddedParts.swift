@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ODataHTTP
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What a download adds to its requests by itself and can do without (rule 39).
 enum AddedPart: String, CaseIterable, Codable, Sendable {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// One step in applying what is staged.
 struct ApplyingStep: Sendable {

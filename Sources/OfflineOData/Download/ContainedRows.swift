@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Takes in what entities contain: rows of a path of containment, which several queries may hold, each a part of them.
 struct ContainedRows {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Entity sets whose entities have no key: nothing tells which entity a row was, so that each download takes the place of
 /// the one before.

@@ -2,8 +2,8 @@ import GRDB
 import ODataFormat
 import ODataHTTP
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// The pages of a first download: rows go from the bytes into the table, while the next bytes are received.
 extension Downloader {

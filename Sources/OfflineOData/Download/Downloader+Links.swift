@@ -1,6 +1,6 @@
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// The links that downloads follow and keep, and what stands in their place where the app states that the service gives
 /// none, or none to rely on (``StatedCapabilities``).

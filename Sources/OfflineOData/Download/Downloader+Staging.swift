@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What a delta or refresh brings is kept aside until all of it is here, then applied.
 ///

@@ -2,8 +2,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Brings what the service has into the store, query by query.
 struct Downloader: Sendable {

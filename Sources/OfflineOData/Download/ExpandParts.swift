@@ -1,6 +1,6 @@
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// What becomes of the `$expand` of a defining query.
 ///

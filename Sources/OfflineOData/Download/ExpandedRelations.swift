@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// The relations in link tables that queries expand. Nothing notes who has brought one: where a query asks for a part of what
 /// an entity leads to, a relation that it does not bring may be another one's.

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// The rows for which a query has brought a relation, of queries that bring other rows of the same set without it: a person with
 /// friends, who are persons, too. Of all other queries, membership alone tells.

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// Which properties each query brings of the rows of a set. The queries are read when that is asked for, which is
 /// where one brings less than another has brought: hardly ever.

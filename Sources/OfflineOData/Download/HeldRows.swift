@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The rows that a query holds, in parts, so that a read does not last. Each part has the rows of all sources, in the order of
 /// their ids: a row that goes from one source to another meanwhile, as its owner lets go of it, is in one of them at each time.

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Which queries hold the rows of a table: one owns a row, the others are noted beside it.
 struct Membership {

@@ -1,7 +1,7 @@
 import ODataHTTP
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What went wrong with one query and says nothing of the others.
 struct QueryFailure: Error {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Takes a defining query and what only it holds out of a store, in steps that each are a transaction.
 struct QueryRemoval: Sendable {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// A defining query as the store keeps it.
 struct StoredQuery: Sendable {

@@ -1,5 +1,5 @@
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The back-end version of a row with local changes after a query has brought it again. As of a row without any
 /// (``BulkLoader``), what the query leaves out keeps the ETag that it came with where others bring it, and is not loaded

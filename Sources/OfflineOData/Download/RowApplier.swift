@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Applies what a download brings to the rows of one entity set: new and changed rows, removed rows, and
 /// local changes on top of them.

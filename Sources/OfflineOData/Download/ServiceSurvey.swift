@@ -1,8 +1,8 @@
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What a clone of a service would take, before anything is taken.
 public struct ServiceSurvey: Sendable {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// Applies entities with what is expanded in them: rows, containment, and relations that a link table holds. These are
 /// made as the service has them: who applies puts what was changed here on top (``Relations``).

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Keeps an entity with what is expanded in it while it is staged.
 struct TreeCoder {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The table of the values that the service sent and that could not be read.
 struct UnreadableValues {

@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 
 extension OfflineODataProvider {
     /// Tells the store from its copies.

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Tells a store from its copies and from its own past (rule 10): the store has a random number and a count of its uploads,
 /// and so has a note outside of its folder, with the identity of its file.

@@ -1,6 +1,6 @@
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// How the store answers, and what makes it answer faster.
 extension OfflineODataProvider {

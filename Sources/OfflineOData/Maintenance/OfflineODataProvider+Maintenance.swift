@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What ``OfflineODataProvider/compact()`` did.
 public struct CompactReport: Hashable, Sendable {

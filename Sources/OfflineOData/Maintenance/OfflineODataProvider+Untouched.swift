@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import ODataStore
+import ODataSQL
 
 extension OfflineODataProvider {
     /// Whether a store holds nothing that could be lost: nothing was ever downloaded into it, and nothing changed in it.

@@ -1,7 +1,7 @@
 public import EncryptedSQLite
 import Foundation
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// What ``OfflineODataProvider/verify(at:protection:)`` found.
 public struct StoreVerification: Sendable {

@@ -1,6 +1,6 @@
 import EncryptedSQLite
 import Foundation
-import ODataStore
+import ODataSQL
 
 #if canImport(Darwin)
     import Darwin

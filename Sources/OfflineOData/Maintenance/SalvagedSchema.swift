@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The statements by which the tables of a damaged store are made again.
 struct SalvagedSchema {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The settings of a store that was saved from damaged files: what of them is lost is found in other places.
 struct SalvagedSettings {

@@ -3,7 +3,7 @@ import ErrorCodes
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Looks at the content of a store and leaves its files as they are: an older store is not brought up to date, and a log
 /// is not moved into the database.

@@ -2,7 +2,7 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// What ``OfflineODataProvider/salvage(at:protection:origin:incarnations:)`` saved.
 public struct SalvageReport: Hashable, Sendable {

@@ -2,8 +2,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 extension OfflineODataProvider {
     /// Loads the streams that queries ask for: those that are missing, those of entities that the download brought, and

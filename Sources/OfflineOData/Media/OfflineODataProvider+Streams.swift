@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Media entities and stream properties offline (OData Protocol 4.01, 11.4.7 and 11.4.8).
 extension OfflineODataProvider {

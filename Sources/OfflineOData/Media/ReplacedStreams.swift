@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Finds out by the media ETags of downloaded entities which streams that are here have been replaced: a service need not
 /// change an entity for that (OData JSON Format 4.01, 4.6.14).

@@ -1,7 +1,7 @@
 import GRDB
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Loads streams from a service, resumably.
 struct StreamLoader: Sendable {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Streams that a download is to load. One that is due stands in the table beside what is there already, without bytes, ETag and
 /// an end, until the service has said what became of it: so it is loaded by a later download when this one is cut.

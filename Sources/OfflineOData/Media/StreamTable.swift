@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// The streams of media entities and of stream properties, in rows of one size each, never whole in memory.
 struct StreamTable: Sendable {

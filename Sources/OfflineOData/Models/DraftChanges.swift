@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The changes that wait of an entity which the service is to copy or to activate with all its parts.
 struct DraftChanges {

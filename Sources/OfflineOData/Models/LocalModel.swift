@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The model that a store's tables are made for: a service's, with the sets that the app has for itself.
 enum LocalModel {

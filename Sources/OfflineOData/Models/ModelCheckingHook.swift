@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Refuses a local change, within its transaction, where the tables are not those of the model any more that it is made by:
 /// another process may have brought the store to a new one.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Brings the tables of a store from one version of a service's model to another, in one transaction.
 ///

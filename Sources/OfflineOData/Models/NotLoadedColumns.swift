@@ -1,5 +1,5 @@
 import Foundation
-import ODataStore
+import ODataSQL
 
 /// Brings what a row says of its columns that are not loaded from the columns of one table to those of another.
 struct NotLoadedColumns {

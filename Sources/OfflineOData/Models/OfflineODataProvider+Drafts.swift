@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Entities that only the store has, and drafts of the service's.
 extension OfflineODataProvider {

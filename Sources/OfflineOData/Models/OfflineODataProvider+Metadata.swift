@@ -2,8 +2,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What ``OfflineODataProvider/refreshMetadata(connect:)`` found and did.
 public struct MetadataRefresh: Sendable {

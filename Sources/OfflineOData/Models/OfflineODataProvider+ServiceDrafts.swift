@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Drafts that the service keeps itself: an entity with `IsActiveEntity=false` beside the active one, made and activated
 /// by the actions that `Common.DraftRoot` names on the entity set.

@@ -1,6 +1,6 @@
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// The tables whose changes can concern a query.
 enum ObservedTables: Hashable, Sendable {

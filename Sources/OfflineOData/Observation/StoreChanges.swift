@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 import Synchronization
 
 /// Tells that a store may have changed: at once after a commit of this process, within

@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// Counts how often observed tables were changed, whatever statement did it: in a temporary table of the writing connection, by
 /// temporary triggers. Tables that nobody observes have none.

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// The parts of the service that the defining queries of a store hold (rule 12): what none of them brings is refused with the
 /// query that would bring it.

@@ -1,6 +1,6 @@
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// A part of a service that a store does not hold, or not for all entities.
 public struct MissingPart: Hashable, Sendable {

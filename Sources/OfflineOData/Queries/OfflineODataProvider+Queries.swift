@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 extension OfflineODataProvider {
     /// The defining queries, in the order in which they were added.

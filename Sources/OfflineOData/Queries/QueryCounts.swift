@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// How many rows the defining queries have here: those that each one has brought, whatever else its entity set has.
 struct QueryCounts {

@@ -1,6 +1,6 @@
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// The defining queries that take a service whole: its entity sets and singletons, each with what its entities contain, and
 /// with references for the relations that no foreign key stands behind.

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// Keys under which rows were known before the back end gave them their own (rule 11).
 struct Aliases {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The last back-end version of each row that was changed here: what undo restores, what conflicts are
 /// found against, and what local changes are applied to again after a download. Of a draft, it is what that was made

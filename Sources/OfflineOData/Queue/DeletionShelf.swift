@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// What went with a row when it was deleted here: what the entity contained, its relations, and the changes of both that
 /// were not sent. It is kept until the service has taken the deletion, so that who takes the deletion back has lost nothing.

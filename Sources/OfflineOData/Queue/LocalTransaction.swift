@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Changes of a store that are made together or not at all, see ``OfflineODataProvider/transaction(options:_:)``.
 ///

@@ -1,7 +1,7 @@
 import ODataHTTP
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Batches (OData Protocol 4.01, 11.7): each request is answered as it would be alone, a change set is one transaction
 /// and one change set of the queue.

@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Actions and functions of the service. A function is called at once, as is an action where its options say so
 /// (``ChangeOptions/operationMode``); else it waits in the queue.

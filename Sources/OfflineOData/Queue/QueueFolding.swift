@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Makes fewer requests of the changes that wait, without changing what they come to. No change is moved past an action,
 /// which may read and change any entity, nor past a relation of its own entity.

@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// Relations that a link table holds, and the requests that wait to make them or to take them away.
 ///

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Temporary keys among values that nothing relates to entities: the parameters of calls (rule 11).
 ///

@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// The addresses that a service gave the entities of a set, where they are others than their keys make: edit links and media
 /// read links (OData JSON Format 4.01, 4.6.10 and 4.6.13).

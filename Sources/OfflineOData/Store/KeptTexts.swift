@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// What a connection to the service of a store is made from.
 public struct ConnectionBasis: Sendable {

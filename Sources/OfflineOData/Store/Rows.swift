@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Reads and writes the bookkeeping columns of entity tables, and finds rows by their values.
 enum Rows {

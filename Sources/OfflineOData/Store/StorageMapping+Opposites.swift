@@ -1,5 +1,5 @@
 import ODataModel
-import ODataStore
+import ODataSQL
 
 extension StorageMapping {
     /// The navigation properties that lead back by the same columns: from what a foreign key refers to, to the entities that

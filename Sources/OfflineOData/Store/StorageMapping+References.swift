@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 extension StorageMapping {
     /// The rows that an entity refers to by the foreign key of a navigation property: none where it has no foreign key, or where

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// How queries of a store order and compare texts (``OfflineODataProvider/Options/collation``).
 public enum TextCollation: String, Hashable, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 extension OfflineODataProvider {
     /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other

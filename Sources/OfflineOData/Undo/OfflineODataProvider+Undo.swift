@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 extension OfflineODataProvider {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// What becomes of requests that waited for some that will never be sent.
 extension Undo {

@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Takes the changes of a row back: to the last back-end version, or away when the back end has none.
 struct Undo {

@@ -1,7 +1,7 @@
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Names what the earlier requests of a change set create by their content ids
 /// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
 import ODataQuery
-import ODataStore
+import ODataSQL
 
 /// Fills `{Orders(-1)}` in the values of an app's header fields with the URL that the entity has by now.
 struct HeaderPlaceholders {

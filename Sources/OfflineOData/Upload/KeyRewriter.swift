@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Puts the key that the back end gave in the place of a temporary one: in the row, in the rows that refer
 /// to it, and in the requests that wait; the old key stays an alias (rule 11).

@@ -1,8 +1,8 @@
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Keys as they stand in URLs and conditions.
 enum KeyURL {

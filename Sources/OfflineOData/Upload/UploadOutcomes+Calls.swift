@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// What the call of an action does to the entity that it is bound to, as far as that is here: it is our own doing, and what
 /// waits for the entity is made of it (rule 5).

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What an answer does to queue, row, before image and everything that refers to the row. Every method
 /// runs in its caller's transaction, so that an answer is stored as a whole or not at all (rule 3).

@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Calls of actions, and what they make of the entities that they are bound to.
 extension Uploader {

@@ -2,8 +2,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Requests that succeed or fail together: sent as one change set of a batch (OData Protocol 4.01, 11.7.4).
 extension Uploader {

@@ -1,8 +1,8 @@
 import GRDB
 import ODataHTTP
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What is kept in the store and noted outside of it before a request leaves.
 extension Uploader {

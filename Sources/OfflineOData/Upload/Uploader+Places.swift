@@ -1,8 +1,8 @@
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Where the entities of requests are at the service: in a set, or in what another entity contains.
 extension Uploader {

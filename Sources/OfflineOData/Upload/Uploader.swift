@@ -2,8 +2,8 @@ import GRDB
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Sends the queue of changes in order, one request at a time, each answer stored in one transaction with
 /// everything it changes (rules 1 to 7).

@@ -1,7 +1,7 @@
 import EncryptedSQLite
 import Foundation
 import GRDB
-import ODataStore
+import ODataSQL
 public import Secrets
 
 /// Whether a copy of a store shows the values of its entities.

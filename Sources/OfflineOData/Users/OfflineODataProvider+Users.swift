@@ -1,6 +1,6 @@
 import GRDB
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// What happens to the changes of the previous user that wait when a store goes to another one.
 public enum PendingChanges: Sendable {

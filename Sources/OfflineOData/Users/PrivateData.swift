@@ -1,6 +1,6 @@
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// Everything in a store that belongs to its user: all but the rows that loaded shared queries hold, with what these queries bring
 /// of them.

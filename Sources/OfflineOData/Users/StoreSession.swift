@@ -1,5 +1,5 @@
 import EncryptedSQLite
-import ODataStore
+import ODataSQL
 import Secrets
 
 /// A store in the life of an app: open, in the background, locked, in the foreground again.

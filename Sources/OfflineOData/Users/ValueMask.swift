@@ -1,5 +1,5 @@
 import GRDB
-import ODataStore
+import ODataSQL
 
 /// Replaces the values in a copy of a store, and leaves what support needs.
 ///

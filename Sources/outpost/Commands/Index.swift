@@ -1,6 +1,6 @@
 import ArgumentParser
 import ODataModel
-import ODataStore
+import ODataSQL
 import OfflineOData
 
 /// `outpost index`.

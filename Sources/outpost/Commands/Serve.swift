@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
 import Logging
+import ODataDatabases
 import ODataHTTP
 import ODataModel
+import ODataSQL
 import ODataServer
 import ODataService
 import ODataStore

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ODataStore
+import ODataDatabases
 
 /// `outpost untrack`.
 struct Untrack: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ODataStore
+import ODataSQL
 import OfflineOData
 import Secrets
 

@@ -1,6 +1,6 @@
 import DataVault
 import Foundation
-import ODataStore
+import ODataSQL
 import OfflineOData
 
 /// The making of a clone: one at a time in a directory, and what is taken back when it fails is its own alone.

@@ -1,4 +1,4 @@
-import ODataStore
+import ODataSQL
 
 extension QueryExplanation {
     /// Tree, SQL and plan, a line each whatever is in a value.

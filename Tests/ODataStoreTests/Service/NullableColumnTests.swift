@@ -6,6 +6,7 @@ import ODataQuery
 import ODataService
 import Testing
 
+@testable import ODataSQL
 @testable import ODataStore
 
 @Suite("Columns that hold NULL though their properties have no null")

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Relations that a link table holds, each a request beside those of the entities that it relates.
 extension QueueHook {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Relations by a foreign key that lead to a single entity from the other end.
 extension QueueHook {

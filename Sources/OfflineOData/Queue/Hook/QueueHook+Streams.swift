@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Streams, whose bytes are kept beside the queue until they are sent.
 extension QueueHook {

@@ -1,7 +1,7 @@
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Puts each local change into the queue, in the transaction that changes the row.
 struct QueueHook: WriteHook {

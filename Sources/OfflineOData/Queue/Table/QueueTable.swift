@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 
 /// Reads and writes the queue of changes. Every method runs in its caller's transaction.
 struct QueueTable {
