@@ -9,7 +9,7 @@ plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
 trap plan_anew EXIT
 plan_anew
 
-for product in $(sed -n 's/.*\.library(name: "\([^"]*\)".*/\1/p' Package.swift); do
+for product in $(sed -n '/^let libraries/,/^]/s/.*"\([A-Za-z]*\)", floor: .*/\1/p' Package.swift); do
     grep -q "outpost(\"$product\")" Consumers/Package.swift || {
         echo "Consumers/Package.swift does not use the product $product" >&2
         exit 1

@@ -52,7 +52,7 @@ for document in "${documents[@]}"; do
     fi
     begin=$(date +%s)
     if (cd "$output" && swiftc "${mode[@]}" -swift-version 6 -warnings-as-errors -module-name Generated -I "$bin/Modules" \
-        -Xcc -fmodule-map-file="$root/Sources/CLibXML2/module.modulemap" "${xml[@]}" code/*.swift); then
+        -Xcc -fmodule-map-file="$root/Sources/C/CLibXML2/module.modulemap" "${xml[@]}" code/*.swift); then
         compiled=$((compiled + 1))
         printf '%4ds %7d lines  %s\n' $(($(date +%s) - begin)) "$(cat "$output"/code/*.swift | wc -l)" "$document"
     else

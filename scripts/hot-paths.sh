@@ -17,7 +17,7 @@ checkouts=$scratch/checkouts
 flags=(-O -wmo -parse-as-library -swift-version 6 -I "$build" -I "$products/Modules"
     -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
     -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include")
-for map in Sources/CLibXML2 Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
+for map in Sources/C/CLibXML2 Sources/C/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
     "$products/CAESGCM.build"; do
     flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
 done

@@ -8,7 +8,7 @@ struct CommandNameTests {
     @Test("say their names")
     func names() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+            .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         var count = 0
         while let file = files?.nextObject() as? URL {

@@ -54,7 +54,7 @@ struct SyntheticModelTests {
             [
                 "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name", "Generated",
                 "-I", compiler.modules.path, "-Xcc",
-                "-fmodule-map-file=\(root.path)/Sources/CLibXML2/module.modulemap", "-Xcc", "-I/usr/include/libxml2",
+                "-fmodule-map-file=\(root.path)/Sources/C/CLibXML2/module.modulemap", "-Xcc", "-I/usr/include/libxml2",
             ] + code.files.map { folder.appendingPathComponent($0.path).path }
         let before = Self.childrenTime()
         let (status, message) = try await Self.run(compiler.swiftc, arguments)
