@@ -47,8 +47,10 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: Products of other packages
 
-/// A product that only server, tools and the NIO transport use.
-func server(_ name: String, _ package: String) -> Target.Dependency { .product(name: name, package: package) }
+/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait `Server`.
+func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+}
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
@@ -279,6 +281,9 @@ let package = Package(
         .executable(name: "odata-generate", targets: ["odata-generate"]),
         .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
     ],
+    traits: [
+        .trait(name: "Server", description: "Server, tools and the NIO transport, with the packages that they need.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -286,7 +291,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
-        // For server, tools and the NIO transport:
+        // With the trait `Server`:
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),

@@ -5,7 +5,7 @@ let package = Package(
     name: "outpost-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "outpost", path: ".."),
+        .package(name: "outpost", path: "..", traits: ["Server"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

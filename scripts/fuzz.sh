@@ -20,7 +20,7 @@ if [ "$target" = smoke ]; then
     # One build for all of them.
     # shellcheck source=scripts/configuration.sh
     source scripts/configuration.sh
-    swift build "${configuration[@]}" --target OfflineOData >&2
+    swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     for target in "${@%.swift}"; do
@@ -84,8 +84,8 @@ flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
 package=outpost
 if [ ${#beneath[@]} -gt 0 ]; then
-    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" --target OfflineOData >&2
-    products=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)
+    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
+    products=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
     # What is declared for the package alone is seen under the name that SwiftPM gives it: the folder's.
     plan=$scratch/${OUTPOST_CONFIGURATION:-debug}.yaml
     package=$(sed -n '/"-module-name","OfflineOData",/{s/.*"-package-name","\([^"]*\)".*/\1/p;q;}' "$plan")

@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 export OUTPOST_CONFIGURATION=release
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
-exec swift build "${configuration[@]}" "$@"
+exec swift build "${configuration[@]}" "${traits[@]}" "$@"

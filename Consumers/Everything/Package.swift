@@ -5,15 +5,13 @@ import PackageDescription
 func outpost(_ product: String) -> Target.Dependency { .product(name: product, package: "outpost") }
 
 let package = Package(
-    name: "Consumers",
+    name: "Everything",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "outpost", path: ".."),
+        .package(name: "outpost", path: "../..", traits: ["Server"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        // The smallest app: it must not bring the server or its transport along.
-        .executableTarget(name: "OfflineApp", dependencies: [outpost("OfflineOData"), outpost("ODataSQL")]),
         // Every product.
         .executableTarget(
             name: "Everything",
@@ -41,6 +39,6 @@ let package = Package(
                 outpost("Supportability"),
                 outpost("OfflineOData"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ])
     ]
 )

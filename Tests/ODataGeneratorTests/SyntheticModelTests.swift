@@ -22,7 +22,7 @@ struct SyntheticModelTests {
         return (swiftc, modules)
     }()
 
-    /// `OUTPOST_RECORD_SYNTHETIC=FILE swift test --filter SyntheticModelTests` writes the metadata, for measuring.
+    /// `OUTPOST_RECORD_SYNTHETIC=FILE swift test --traits Server --filter SyntheticModelTests` writes the metadata, for measuring.
     private static let record = ProcessInfo.processInfo.environment["OUTPOST_RECORD_SYNTHETIC"]
 
     @Test("Code for 650 entity types is the same each time, and nothing is left out of it but what it names")
