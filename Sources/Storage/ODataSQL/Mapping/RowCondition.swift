@@ -1,5 +1,3 @@
-import GRDB
-
 /// A condition on the rows of a store that none of their properties tells, such as whether a row has changes that wait:
 /// the meaning in SQL of a function without parameters that queries may call (``StorageMapping/rowConditions``).
 ///
@@ -14,26 +12,4 @@ public struct RowCondition: Hashable, Sendable {
 
     /// Makes a condition.
     public init(sql: String) { self.sql = sql }
-
-    /// The condition on a row of a table; `nil` where the table has no row ids.
-    func fragment(of table: TableStorage, in scope: SQLScope) -> SQLFragment? {
-        guard let rowID = table.rowID else { return nil }
-        var result: SQLFragment = "("
-        var rest = Substring(sql)
-        while let mark = rest.firstIndex(of: ":") {
-            result += SQLFragment(stringLiteral: String(rest[..<mark]))
-            rest = rest[rest.index(after: mark)...]
-            let name = rest.prefix { $0.isLetter }
-            rest = rest.dropFirst(name.count)
-            switch name {
-            case "set": result += "\(bind: table.set.databaseValue)"
-            case "row": result += scope.sql(rowID)
-            case "owner": result += table.visibility.map { scope.sql($0.ownerColumn) } ?? "NULL"
-            default: return nil
-            }
-        }
-        result += SQLFragment(stringLiteral: String(rest))
-        result += ")"
-        return result
-    }
 }
