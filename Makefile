@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan consumers generated examples differential bench bench-quick \
+.PHONY: build test demo lint setup asan tsan app consumers generated examples differential bench bench-quick \
 	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean
 
 # Where build products go; CI and developers may point it elsewhere.
@@ -27,6 +27,9 @@ asan: ## tests under the address sanitizer
 tsan: ## tests under the thread sanitizer
 	scripts/sanitize.sh thread $(FILTER)
 
+app: setup ## the smallest app: resolves and links nothing of server and tools
+	scripts/app.sh
+
 consumers: setup ## each library product used from a package of its own
 	scripts/consumers.sh
 
@@ -53,7 +56,7 @@ growth: ## how time and memory grow with the rows, into the plot of the document
 	scripts/growth.sh
 
 docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
-	swift package --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
+	swift package --traits Server --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
 
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)

@@ -5,70 +5,303 @@ import PackageDescription
 let settings: [SwiftSetting] =
     Context.environment["OUTPOST_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// MARK: How a target is declared
+
+/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the tests of the
+/// architecture read floor and group from here.
+func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+}
+
+/// A program in `Sources/GROUP/NAME`.
+func program(
+    _ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", resources: resources,
+        swiftSettings: settings)
+}
+
+/// A library of the system, whose module map is in `Sources/C/NAME`.
+func system(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+/// C of this package, in `Sources/C/NAME`.
+func clang(_ name: String) -> Target { .target(name: name, path: "Sources/C/\(name)") }
+
+/// Tests in `Tests/NAME`.
+func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+}
+
+/// A library in `Tests/NAME` that tests share.
+func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+}
+
+/// A program in `Tests/NAME` that tests start: a process of its own is killed, or works beside others.
+func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+}
+
+// MARK: Products of other packages
+
+/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait `Server`.
+func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+}
+
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
-let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
-let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 // The C interface of the same SQLite library, for reading columns without making values of them.
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
+
+let argumentParser = server("ArgumentParser", "swift-argument-parser")
+let asn1 = server("SwiftASN1", "swift-asn1")
+let asyncHTTPClient = server("AsyncHTTPClient", "async-http-client")
+let hummingbird = server("Hummingbird", "hummingbird")
+let hummingbirdCore = server("HummingbirdCore", "hummingbird")
+let hummingbirdHTTP2 = server("HummingbirdHTTP2", "hummingbird")
+let jwtKit = server("JWTKit", "jwt-kit")
+let nioCore = server("NIOCore", "swift-nio")
+let nioEmbedded = server("NIOEmbedded", "swift-nio")
+let nioHTTP1 = server("NIOHTTP1", "swift-nio")
+let nioHTTP2 = server("NIOHTTP2", "swift-nio-http2")
+let nioHTTPTypes = server("NIOHTTPTypes", "swift-nio-extras")
+let nioHTTPTypesHTTP1 = server("NIOHTTPTypesHTTP1", "swift-nio-extras")
+let nioPosix = server("NIOPosix", "swift-nio")
+let nioSSL = server("NIOSSL", "swift-nio-ssl")
+let nioTLS = server("NIOTLS", "swift-nio")
+let serviceLifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
+let x509 = server("X509", "swift-certificates")
+
+// MARK: The house
+
+/// Libraries that only this package uses.
+let inner: [Target] = [
+    library("SafeFiles", floor: 1, group: "Ground")
+]
+
+/// Libraries that are products.
+let libraries: [Target] = [
+    library("ErrorCodes", floor: 0, group: "Ground"),
+    library("Supportability", floor: 2, group: "Ground", ["CZlib", "ErrorCodes", "SafeFiles", logging]),
+    library("Secrets", floor: 2, group: "Ground", ["CLinux", "ErrorCodes", "SafeFiles", crypto, cryptoExtras]),
+
+    library("ODataModel", floor: 1, group: "Language", ["CLibXML2", "ErrorCodes"]),
+    library("ODataQuery", floor: 2, group: "Language", ["ErrorCodes", "ODataModel"]),
+    library("ODataFormat", floor: 3, group: "Language", ["ErrorCodes", "ODataModel"]),
+
+    library(
+        "EncryptedSQLite", floor: 3, group: "Keys", ["Secrets", "CAESGCM", "CSQLite", "ErrorCodes", crypto]),
+    library("DataVault", floor: 3, group: "Keys", ["Secrets", "CLinux", "ErrorCodes", crypto]),
+    library("SecureStorage", floor: 4, group: "Keys", ["DataVault", "EncryptedSQLite", "ErrorCodes", "Secrets", grdb]),
+
+    library("ODataService", floor: 4, group: "Protocol", ["ODataModel", "ODataQuery", "ErrorCodes"]),
+    library("ODataHTTP", floor: 5, group: "Protocol", ["ErrorCodes", "ODataFormat", "ODataService", httpTypes]),
+    library(
+        "ODataCache", floor: 5, group: "Protocol",
+        ["ErrorCodes", "ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes]),
+    library(
+        "ODataClient", floor: 6, group: "Protocol",
+        [
+            "ErrorCodes", "ODataHTTP", "ODataCache", "SafeFiles", "Supportability", crypto, httpTypes, logging, metrics,
+            tracing,
+        ]),
+    library(
+        "ODataServer", floor: 6, group: "Protocol",
+        [
+            "ErrorCodes", "ODataHTTP", "Secrets", "CLinux", "CZlib", asn1, crypto, httpTypes, logging, metrics, jwtKit,
+            x509, hummingbird, hummingbirdCore, hummingbirdHTTP2, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes,
+            nioHTTPTypesHTTP1, nioSSL, serviceLifecycle,
+        ]),
+
+    library(
+        "ODataTransportNIO", floor: 6, group: "Transport",
+        [
+            "ErrorCodes", "ODataHTTP", "CZlib", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1,
+            nioHTTP2,
+            nioSSL, nioTLS, x509,
+        ]),
+    library("ODataTransportURLSession", floor: 6, group: "Transport", ["ODataHTTP", httpTypes]),
+    library(
+        "ODataTransportConformance", floor: 7, group: "Transport",
+        ["ErrorCodes", "ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL]),
+
+    library(
+        "ODataSQL", floor: 5, group: "Storage",
+        [
+            "DataVault", "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets", crypto,
+            grdb, grdbSQLite,
+        ]),
+    library(
+        "ODataStore", floor: 6, group: "Storage",
+        ["ODataFormat", "ODataService", "ODataSQL", "Secrets", crypto, grdb]),
+    library(
+        "ODataDatabases", floor: 7, group: "Storage",
+        ["ErrorCodes", "ODataService", "ODataSQL", "ODataStore", "SafeFiles", grdb, grdbSQLite]),
+
+    library(
+        "OfflineOData", floor: 6, group: "Sync",
+        ["ErrorCodes", "ODataHTTP", "ODataSQL", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb, httpTypes]),
+
+    library(
+        "OutpostKit", floor: 7, group: "Kit",
+        [
+            "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
+            "ODataService", "ODataSQL", "ODataTransportURLSession", "OfflineOData", "Secrets",
+        ]),
+
+    library("ODataGenerator", floor: 5, group: "Generate", ["ErrorCodes", "ODataModel", "SafeFiles"]),
+]
+
+let programs: [Target] = [
+    program("odata-generate", floor: 9, group: "Generate", ["ODataGenerator", "ODataModel"]),
+    program(
+        "outpost", floor: 9, group: "Tools",
+        [
+            "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer", "ODataSQL",
+            "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "Supportability",
+            argumentParser, httpTypes, logging,
+        ]),
+    program(
+        "reference-service", floor: 9, group: "Tools",
+        [
+            "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
+            argumentParser,
+        ], resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")]),
+]
+
+let foundations: [Target] = [
+    system("CLibXML2", "libxml-2.0", apt: "libxml2-dev"),
+    system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    system("CZlib", "zlib", apt: "zlib1g-dev"),
+    clang("CLinux"),
+    clang("CAESGCM"),
+]
+
+// MARK: Tests
+
+let testing: [Target] = [
+    support("TestCorpus"),
+    // The models that tests declare by hand.
+    support("TestModels", ["ODataModel"]),
+    // Programs of this machine, such as curl, as clients that nobody here wrote.
+    support("ForeignPrograms"),
+    // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
+    support("FaultInjection", ["CSQLite"]),
+    // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+    support("WireFaults", ["ODataHTTP", httpTypes, nioCore, nioPosix]),
+    // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
+    support(
+        "Simulation",
+        [
+            "OfflineOData", "ODataClient", "ODataDatabases", "EncryptedSQLite", "FaultInjection", "Secrets", grdb,
+            httpTypes,
+        ]),
+
+    probe("LogProbe", ["Supportability"]),
+    probe("VaultProbe", ["DataVault", "Secrets"]),
+    probe("CacheProbe", ["ODataCache", "Secrets"]),
+    probe("StoreProbe", ["OfflineOData", "ODataSQL"]),
+    // Works on a store for as long as one likes, and measures what it takes.
+    probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
+    probe("simulate", ["Simulation", argumentParser]),
+
+    tests("ArchitectureTests"),
+    tests("SupportabilityTests", ["Supportability", "LogProbe", logging]),
+    tests("ODataModelTests", ["ODataModel", "TestCorpus", "TestModels"]),
+    tests("ODataQueryTests", ["ODataQuery", "TestCorpus", "TestModels"]),
+    tests(
+        "ODataGeneratorTests",
+        [
+            "ODataGenerator", "ODataService", "ODataSQL", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient",
+            "ODataHTTP", "ODataServer", "ODataTransportNIO", "OfflineOData",
+        ], exclude: ["Documents"]),
+    tests("ODataFormatTests", ["ODataFormat", "TestCorpus", "TestModels"]),
+    tests("SafeFilesTests", ["SafeFiles"]),
+    tests("SecretsTests", ["Secrets"]),
+    tests("EncryptedSQLiteTests", ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto]),
+    tests("DataVaultTests", ["DataVault", "Secrets", "VaultProbe", crypto]),
+    tests("SecureStorageTests", ["SecureStorage", "DataVault", "Secrets", grdb]),
+    tests("ODataSQLTests", ["ODataSQL", "TestCorpus", "TestModels", grdb]),
+    tests("ODataStoreTests", ["ODataSQL", "ODataStore", "TestCorpus", "TestModels", grdb]),
+    tests("ODataDatabasesTests", ["ODataDatabases", "ODataSQL", "ODataStore", grdb]),
+    tests("ODataCacheTests", ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes]),
+    tests("ODataHTTPTests", ["ODataHTTP", "TestCorpus", httpTypes]),
+    tests(
+        "ODataClientTests",
+        [
+            "DataVault", "EncryptedSQLite", "ErrorCodes", "ODataCache", "ODataClient", "ODataDatabases",
+            "ODataGenerator",
+            "ODataServer", "ODataSQL", "ODataTransportConformance", "ODataTransportNIO", "OfflineOData", "Secrets",
+            "SecureStorage", "Supportability", "WireFaults", httpTypes, logging, metricsTestKit, inMemoryTracing,
+        ]),
+    tests(
+        "ODataServerTests",
+        [
+            "ODataServer", "ODataClient", "ODataTransportNIO", "ForeignPrograms", httpTypes, jwtKit, logging,
+            metricsTestKit,
+        ]),
+    tests(
+        "ODataTransportNIOTests",
+        [
+            "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "ForeignPrograms",
+            "WireFaults", asyncHTTPClient, crypto, httpTypes, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
+        ]),
+    tests(
+        "ODataTransportURLSessionTests", ["ODataTransportURLSession", "ODataTransportConformance", httpTypes]),
+    tests(
+        "OfflineODataTests",
+        [
+            "OfflineOData", "ODataClient", "ODataDatabases", "ODataServer", "ODataSQL", "ODataStore",
+            "ODataTransportNIO",
+            "DataVault",
+            "EncryptedSQLite", "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb,
+            httpTypes,
+        ], exclude: ["Fixtures"]),
+    tests("SimulationTests", ["Simulation", "ODataHTTP", httpTypes]),
+    tests(
+        "ConformanceTests",
+        [
+            "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataFormat",
+            "ODataService", "ODataDatabases", "ODataSQL", "ODataStore", "ODataTransportNIO", "ForeignPrograms",
+            "WireFaults", httpTypes,
+        ], exclude: ["Clients"]),
+    tests(
+        "outpostTests",
+        [
+            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
+            "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
+        ]),
+]
 
 let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: [
-        .library(name: "OutpostKit", targets: ["OutpostKit"]),
-        .library(name: "ErrorCodes", targets: ["ErrorCodes"]),
-        .library(name: "Supportability", targets: ["Supportability"]),
-        .library(name: "ODataModel", targets: ["ODataModel"]),
-        .library(name: "ODataQuery", targets: ["ODataQuery"]),
-        .library(name: "ODataFormat", targets: ["ODataFormat"]),
-        .library(name: "Secrets", targets: ["Secrets"]),
-        .library(name: "EncryptedSQLite", targets: ["EncryptedSQLite"]),
-        .library(name: "DataVault", targets: ["DataVault"]),
-        .library(name: "SecureStorage", targets: ["SecureStorage"]),
-        .library(name: "ODataService", targets: ["ODataService"]),
-        .library(name: "ODataStore", targets: ["ODataStore"]),
-        .library(name: "ODataHTTP", targets: ["ODataHTTP"]),
-        .library(name: "ODataCache", targets: ["ODataCache"]),
-        .library(name: "ODataClient", targets: ["ODataClient"]),
-        .library(name: "ODataServer", targets: ["ODataServer"]),
-        .library(name: "ODataTransportNIO", targets: ["ODataTransportNIO"]),
-        .library(name: "ODataTransportURLSession", targets: ["ODataTransportURLSession"]),
-        .library(name: "ODataTransportConformance", targets: ["ODataTransportConformance"]),
-        .library(name: "OfflineOData", targets: ["OfflineOData"]),
-        .library(name: "ODataGenerator", targets: ["ODataGenerator"]),
+    products: libraries.map { .library(name: $0.name, targets: [$0.name]) } + [
         .executable(name: "odata-generate", targets: ["odata-generate"]),
         .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
+    ],
+    traits: [
+        .trait(name: "Server", description: "Server, tools and the NIO transport, with the packages that they need.")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        // With the trait `Server`:
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
@@ -76,254 +309,14 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.2.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // For this package alone:
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
-    targets: [
-        // floor 0
-        .target(name: "ErrorCodes", swiftSettings: settings),
-        .target(name: "ODataModel", dependencies: ["CLibXML2"], swiftSettings: settings),
-        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .target(name: "SafeFiles", swiftSettings: settings),
-        // floor 1
-        .target(name: "Supportability", dependencies: ["CZlib", "SafeFiles", logging], swiftSettings: settings),
-        .target(name: "ODataQuery", dependencies: ["ODataModel"], swiftSettings: settings),
-        .target(name: "CLinux"),
-        .target(
-            name: "Secrets", dependencies: ["CLinux", "ErrorCodes", "SafeFiles", crypto, cryptoExtras],
-            swiftSettings: settings),
-        // floor 2
-        .target(name: "ODataFormat", dependencies: ["ODataModel"], swiftSettings: settings),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "CAESGCM"),
-        .target(
-            name: "EncryptedSQLite", dependencies: ["Secrets", "CAESGCM", "CSQLite", "ErrorCodes", crypto],
-            swiftSettings: settings),
-        .target(
-            name: "DataVault", dependencies: ["Secrets", "CLinux", "ErrorCodes", crypto], swiftSettings: settings),
-        // floor 3
-        .target(
-            name: "ODataService", dependencies: ["ODataModel", "ODataQuery", "ErrorCodes"], swiftSettings: settings),
-        .target(
-            name: "SecureStorage", dependencies: ["DataVault", "EncryptedSQLite", "ErrorCodes", "Secrets", grdb],
-            swiftSettings: settings),
-        // floor 4
-        .target(
-            name: "ODataHTTP", dependencies: ["ErrorCodes", "ODataFormat", "ODataService", httpTypes],
-            swiftSettings: settings),
-        .target(
-            name: "ODataStore",
-            dependencies: [
-                "DataVault", "ErrorCodes", "ODataFormat", "ODataService", "EncryptedSQLite", "SafeFiles", "Secrets",
-                crypto, grdb, grdbSQLite,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "ODataCache",
-            dependencies: ["ErrorCodes", "ODataFormat", "ODataService", "DataVault", "Secrets", crypto, httpTypes],
-            swiftSettings: settings),
-        // floor 5
-        .target(
-            name: "ODataClient",
-            dependencies: [
-                "ErrorCodes", "ODataHTTP", "ODataCache", "SafeFiles", "Supportability", crypto, httpTypes, logging,
-                metrics, tracing,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "ODataServer",
-            dependencies: [
-                "ErrorCodes", "ODataHTTP", "Secrets", "CLinux", "CZlib", asn1, crypto, httpTypes, logging, metrics,
-                jwtKit, x509, hummingbird, hummingbirdCore, hummingbirdHTTP2, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes,
-                nioHTTPTypesHTTP1, nioSSL, serviceLifecycle,
-            ],
-            swiftSettings: settings),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(
-            name: "ODataTransportNIO",
-            dependencies: [
-                "ErrorCodes", "ODataHTTP", "CZlib", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1,
-                nioHTTP2, nioSSL, nioTLS, x509,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "ODataTransportURLSession", dependencies: ["ODataHTTP", httpTypes], swiftSettings: settings),
-        .target(
-            name: "ODataGenerator", dependencies: ["ErrorCodes", "ODataModel", "SafeFiles"], swiftSettings: settings),
-        // floor 6
-        .target(
-            name: "OfflineOData",
-            dependencies: [
-                "ErrorCodes", "ODataHTTP", "ODataStore", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb,
-                httpTypes,
-            ],
-            swiftSettings: settings),
-        .target(
-            name: "ODataTransportConformance",
-            dependencies: ["ErrorCodes", "ODataHTTP", "ODataServer", httpTypes, nioCore, nioPosix, nioSSL],
-            swiftSettings: settings),
-        // floor 7
-        .target(
-            name: "OutpostKit",
-            dependencies: [
-                "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
-                "ODataService", "ODataStore", "ODataTransportURLSession", "OfflineOData", "Secrets",
-            ],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "outpost",
-            dependencies: [
-                "OfflineOData", "ODataCache", "ODataClient", "ODataGenerator", "ODataServer", "ODataTransportNIO",
-                "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "Supportability",
-                argumentParser, httpTypes,
-                logging,
-            ],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "reference-service",
-            dependencies: [
-                "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataStore", argumentParser,
-            ],
-            resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "odata-generate", dependencies: ["ODataGenerator", "ODataModel"], swiftSettings: settings),
-        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"]),
-        // tests
-        .target(name: "TestCorpus", path: "Tests/TestCorpus", swiftSettings: settings),
-        // The models that tests declare by hand.
-        .target(name: "TestModels", dependencies: ["ODataModel"], path: "Tests/TestModels", swiftSettings: settings),
-        // Programs of this machine, such as curl, as clients that nobody here wrote.
-        .target(name: "ForeignPrograms", path: "Tests/ForeignPrograms", swiftSettings: settings),
-        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
-        // A process of its own for the tests of logs: it is killed, and works beside others.
-        .executableTarget(
-            name: "LogProbe", dependencies: ["Supportability"], path: "Tests/LogProbe", swiftSettings: settings),
-        .testTarget(
-            name: "SupportabilityTests", dependencies: ["Supportability", "LogProbe", logging],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataModelTests", dependencies: ["ODataModel", "TestCorpus", "TestModels"], swiftSettings: settings),
-        .testTarget(
-            name: "ODataQueryTests", dependencies: ["ODataQuery", "TestCorpus", "TestModels"], swiftSettings: settings),
-        .testTarget(
-            name: "ODataGeneratorTests",
-            dependencies: [
-                "ODataGenerator", "ODataService", "ODataStore", "ODataQuery", "TestCorpus", "ODataClient", "ODataHTTP",
-                "ODataServer", "ODataTransportNIO", "OfflineOData",
-            ],
-            exclude: ["Documents"], swiftSettings: settings),
-        .testTarget(
-            name: "ODataFormatTests", dependencies: ["ODataFormat", "TestCorpus", "TestModels"], swiftSettings: settings
-        ),
-        .testTarget(name: "SafeFilesTests", dependencies: ["SafeFiles"], swiftSettings: settings),
-        .testTarget(name: "SecretsTests", dependencies: ["Secrets"], swiftSettings: settings),
-        // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
-        .target(
-            name: "FaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection", swiftSettings: settings),
-        .testTarget(
-            name: "EncryptedSQLiteTests",
-            dependencies: ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto],
-            swiftSettings: settings),
-        // A process of its own for the tests of vaults: it is killed, and works beside others.
-        .executableTarget(
-            name: "VaultProbe", dependencies: ["DataVault", "Secrets"], path: "Tests/VaultProbe",
-            swiftSettings: settings),
-        .testTarget(
-            name: "DataVaultTests", dependencies: ["DataVault", "Secrets", "VaultProbe", crypto],
-            swiftSettings: settings),
-        .testTarget(
-            name: "SecureStorageTests", dependencies: ["SecureStorage", "DataVault", "Secrets", grdb],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataStoreTests", dependencies: ["ODataStore", "TestCorpus", "TestModels", grdb],
-            swiftSettings: settings),
-        // A process of its own for the tests of persistence: it is killed, and works beside others.
-        .executableTarget(
-            name: "CacheProbe", dependencies: ["ODataCache", "Secrets"], path: "Tests/CacheProbe",
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataCacheTests", dependencies: ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataHTTPTests", dependencies: ["ODataHTTP", "TestCorpus", httpTypes], swiftSettings: settings),
-        // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
-        .target(
-            name: "WireFaults", dependencies: ["ODataHTTP", httpTypes, nioCore, nioPosix], path: "Tests/WireFaults",
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataClientTests",
-            dependencies: [
-                "DataVault", "EncryptedSQLite", "ErrorCodes", "ODataCache", "ODataClient", "ODataGenerator",
-                "ODataServer", "ODataStore", "ODataTransportConformance", "ODataTransportNIO", "OfflineOData",
-                "Secrets", "SecureStorage", "Supportability", "WireFaults", httpTypes, logging,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataServerTests",
-            dependencies: [
-                "ODataServer", "ODataClient", "ODataTransportNIO", "ForeignPrograms", httpTypes, jwtKit, logging,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataTransportNIOTests",
-            dependencies: [
-                "ODataClient", "ODataTransportNIO", "ODataTransportConformance", "ODataServer", "ForeignPrograms",
-                "WireFaults", asyncHTTPClient, crypto, httpTypes, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ODataTransportURLSessionTests",
-            dependencies: ["ODataTransportURLSession", "ODataTransportConformance", httpTypes],
-            swiftSettings: settings),
-        // Works on a store for as long as one likes, and measures what it takes.
-        .executableTarget(
-            name: "Soak", dependencies: ["OfflineOData", "ODataClient", "ODataStore", "Secrets", grdb],
-            path: "Tests/Soak", swiftSettings: settings),
-        // A process of its own for the tests of stores: it is killed, and works beside others.
-        .executableTarget(
-            name: "StoreProbe", dependencies: ["OfflineOData"], path: "Tests/StoreProbe", swiftSettings: settings),
-        .testTarget(
-            name: "OfflineODataTests",
-            dependencies: [
-                "OfflineOData", "ODataClient", "ODataServer", "ODataTransportNIO", "DataVault", "EncryptedSQLite",
-                "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb, httpTypes,
-            ],
-            exclude: ["Fixtures"], swiftSettings: settings),
-        // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
-        .target(
-            name: "Simulation",
-            dependencies: [
-                "OfflineOData", "ODataClient", "EncryptedSQLite", "FaultInjection", "Secrets", grdb, httpTypes,
-            ],
-            path: "Tests/Simulation", swiftSettings: settings),
-        .executableTarget(
-            name: "simulate", dependencies: ["Simulation", argumentParser], path: "Tests/simulate",
-            swiftSettings: settings),
-        .testTarget(
-            name: "SimulationTests", dependencies: ["Simulation", "ODataHTTP", httpTypes], swiftSettings: settings),
-        .testTarget(
-            name: "ConformanceTests",
-            dependencies: [
-                "reference-service", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer",
-                "ODataFormat", "ODataService", "ODataStore", "ODataTransportNIO", "ForeignPrograms", "WireFaults",
-                httpTypes,
-            ],
-            exclude: ["Clients"], swiftSettings: settings),
-        .testTarget(
-            name: "outpostTests",
-            dependencies: [
-                "outpost", "OfflineOData", "ODataServer", "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes,
-                jwtKit,
-            ],
-            swiftSettings: settings),
-    ]
+    targets: foundations + inner + libraries + programs + [
+        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])
+    ] + testing
 )

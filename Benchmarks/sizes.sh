@@ -15,8 +15,8 @@ stripped "outpost, with the server and the tools" bin/outpost
 # As the tool is linked: else the sizes say nothing of each other.
 # shellcheck source=scripts/linking.sh
 source scripts/linking.sh
-build=(swift build -c release --package-path Consumers --scratch-path "$scratch/sizes" -j "${JOBS:-2}"
+build=(swift build -c release --package-path Consumers/App --scratch-path "$scratch/sizes" -j "${JOBS:-2}"
     ${linking[@]+"${linking[@]}"})
-"${build[@]}" --product UsesOfflineOData >&2
-consumer=$("${build[@]}" --show-bin-path)/UsesOfflineOData
+"${build[@]}" --product App >&2
+consumer=$("${build[@]}" --show-bin-path)/App
 stripped "a program with OfflineOData, without the server" "$consumer"

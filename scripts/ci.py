@@ -38,8 +38,8 @@ class Step:
 
 
 # In the order in which they start: while the tests run on one lane, what is optimised is built and used on the other. The first
-# 100 seeds from 40 hold runs of fifty clients with and without repeatable requests. The last two plan the build anew for
-# another package, so that nothing of this one is built behind them.
+# 100 seeds from 40 hold runs of fifty clients with and without repeatable requests. "consumers" plans the build anew for another
+# package, so that nothing of this one is built behind it. The app and the example have a folder of their own.
 STEPS = [
     Step("build", ["scripts/test.sh", "--build-only"], live=True),
     Step("lint", ["make", "lint"]),
@@ -52,9 +52,11 @@ STEPS = [
     Step("apple", ["scripts/apple-check.sh", "--skip-build"], needs=["build"]),
     Step("generated code", ["scripts/generated.sh"], needs=["build"], optional=True),
     Step("demonstration", ["scripts/demo.sh"], needs=["build"]),
+    Step("resolution", ["scripts/app.sh", "--resolve-only"], needs=["build"]),
     Step("consumers", ["scripts/consumers.sh"],
          needs=["limits", "simulation", "fuzzers", "apple", "generated code", "demonstration"]),
-    Step("example", ["scripts/examples.sh"], needs=["consumers"], optional=True),
+    Step("app", ["scripts/app.sh"], needs=["consumers"], optional=True),
+    Step("example", ["scripts/examples.sh"], needs=["app"], optional=True),
 ]
 
 

@@ -1,7 +1,9 @@
-# How the package is built here. To be sourced: sets `configuration`, flags of `swift build`.
+# How the package is built here. To be sourced: sets `configuration`, flags of `swift build` for any package, and `traits`, those
+# for this one: server, tools and the NIO transport come with a trait. Other packages name it in their manifests.
 # Debug unless OUTPOST_CONFIGURATION=release. A part that is built with other flags builds everything anew.
 scratch=${SCRATCH:-.build}
 configuration=(--scratch-path "$scratch" -j "${JOBS:-2}")
+traits=(--traits Server)
 case ${OUTPOST_CONFIGURATION:-debug} in
 debug) ;;
 release) configuration+=(-c release) ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs programs from a package of their own: one that uses every library product, the smallest app, and an app with one
-# import beside the names of Apple's frameworks.
+# Builds and runs programs from a package of their own: one that uses every library product, and an app with one import beside the
+# names of Apple's frameworks. The smallest app is scripts/app.sh's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/configuration.sh
@@ -10,9 +10,10 @@ plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
 trap plan_anew EXIT
 plan_anew
 
-for product in $(sed -n 's/.*\.library(name: "\([^"]*\)".*/\1/p' Package.swift); do
-    grep -q "outpost(\"$product\")" Consumers/Package.swift || {
-        echo "Consumers/Package.swift does not use the product $product" >&2
+consumer=Consumers/Everything
+for product in $(sed -n '/^let libraries/,/^]/s/.*"\([A-Za-z]*\)", floor: .*/\1/p' Package.swift); do
+    grep -q "outpost(\"$product\")" $consumer/Package.swift || {
+        echo "$consumer/Package.swift does not use the product $product" >&2
         exit 1
     }
 done
@@ -24,28 +25,24 @@ names=$(awk '$1 == "Swift" { own[$2] } !/^#/ && NF == 2 { all[$2] } END { for (n
 {
     echo '// swift-format-ignore-file'
     sed 's/.*/public enum `&` {}/' <<<"$names"
-} >Consumers/Sources/AppleFrameworks/Names.generated.swift
+} >$consumer/Sources/AppleFrameworks/Names.generated.swift
 {
     printf '// swift-format-ignore-file\nimport AppleFrameworks\nimport OutpostKit\n\n'
     sed 's/.*/typealias Use_& = `&`/' <<<"$names"
-} >Consumers/Sources/KitApp/Uses.generated.swift
-awk '/^```/ { if (inside) exit; inside = $0 == "```swift"; next } inside' README.md >Consumers/Sources/KitApp/Readme.generated.swift
-swift build --package-path Consumers "${configuration[@]}"
-bin=$(swift build --package-path Consumers "${configuration[@]}" --show-bin-path)
+} >$consumer/Sources/KitApp/Uses.generated.swift
+awk '/^```/ { if (inside) exit; inside = $0 == "```swift"; next } inside' README.md >$consumer/Sources/KitApp/Readme.generated.swift
+swift build --package-path $consumer "${configuration[@]}"
+bin=$(swift build --package-path $consumer "${configuration[@]}" --show-bin-path)
 
-# An app that imports OfflineOData or OutpostKit must hold neither NIO nor Hummingbird: their mangled module names must not be in it. That
-# the names would be found is shown by the other program, which has the server.
+# scripts/app.sh looks for these names where they must not be; here they are.
 foreign='7NIOCore|11Hummingbird'
-for app in OfflineApp KitApp; do
-    if grep -aEq "$foreign" "$bin/$app"; then
-        echo "$app pulls in NIO or Hummingbird" >&2
-        exit 1
-    fi
-done
 grep -aEq "$foreign" "$bin/Everything" || {
     echo "the check for NIO and Hummingbird finds nothing where they are" >&2
     exit 1
 }
-"$bin/OfflineApp"
+if grep -aEq "$foreign" "$bin/KitApp"; then
+    echo "OutpostKit pulls in NIO or Hummingbird" >&2
+    exit 1
+fi
 "$bin/KitApp"
 "$bin/Everything"

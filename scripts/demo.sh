@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 scripts/setup.sh
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
-swift build "${configuration[@]}" --product outpost
-outpost=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)/outpost
+swift build "${configuration[@]}" "${traits[@]}" --product outpost
+outpost=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)/outpost
 
 work=$(mktemp -d)
 server=""

@@ -2,9 +2,11 @@
 # Builds the example app, which uses the build-tool plugin, from a package of its own, and runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export SCRATCH=${SCRATCH:-.build}/app
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
-# What the tests have built is used again: the folder is shared, and SwiftPM made to plan anew for another package.
+# Built without the trait `Server`, in the folder of scripts/app.sh: what is there is used again, and SwiftPM made to plan anew for
+# another package.
 plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
 trap plan_anew EXIT
 plan_anew

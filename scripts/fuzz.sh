@@ -20,7 +20,7 @@ if [ "$target" = smoke ]; then
     # One build for all of them.
     # shellcheck source=scripts/configuration.sh
     source scripts/configuration.sh
-    swift build "${configuration[@]}" --target OfflineOData >&2
+    swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     for target in "${@%.swift}"; do
@@ -52,14 +52,14 @@ store) # encrypted files: the cryptography is optimised, or little is tried
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift) ;;
 queue) # of the engine, the coder alone: it needs nothing of the rest
     libraries=(ErrorCodes ODataModel ODataQuery ODataService)
-    support+=(Sources/OfflineOData/Queue/SnapshotCoder.swift Sources/OfflineOData/Store/OfflineError.swift
-        Sources/OfflineOData/Incarnation/QueueHold.swift
-        Sources/OfflineOData/Download/{QueryRefusal,DownloadReport,UnreadableProperty}.swift) ;;
+    support+=(Sources/Sync/OfflineOData/Queue/SnapshotCoder.swift Sources/Sync/OfflineOData/Store/OfflineError.swift
+        Sources/Sync/OfflineOData/Incarnation/QueueHold.swift
+        Sources/Sync/OfflineOData/Download/{QueryRefusal,DownloadReport,UnreadableProperty}.swift) ;;
 delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)
-    beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataStore SafeFiles
+    beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataSQL SafeFiles
         EncryptedSQLite DataVault Secrets GRDB "${cryptography[@]}") ;;
 esac
 # shellcheck source=scripts/configuration.sh
@@ -79,21 +79,21 @@ fi
 
 # The linker that the toolchain takes by default hangs on instrumented code.
 flags=("$level" -wmo -parse-as-library -swift-version 6 -sanitize=fuzzer -enable-testing -I "$build"
-    -Xcc -fmodule-map-file="$PWD/Sources/CLibXML2/module.modulemap")
+    -Xcc -fmodule-map-file="$PWD/Sources/C/CLibXML2/module.modulemap")
 # shellcheck disable=SC2046 # words are wanted
 flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
 package=outpost
 if [ ${#beneath[@]} -gt 0 ]; then
-    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" --target OfflineOData >&2
-    products=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)
+    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
+    products=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
     # What is declared for the package alone is seen under the name that SwiftPM gives it: the folder's.
     plan=$scratch/${OUTPOST_CONFIGURATION:-debug}.yaml
     package=$(sed -n '/"-module-name","OfflineOData",/{s/.*"-package-name","\([^"]*\)".*/\1/p;q;}' "$plan")
     : "${package:?"SwiftPM does not say in $plan which package OfflineOData is of"}"
     flags+=(-I "$products/Modules" -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
         -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include" -lsqlite3 -lstdc++)
-    for map in Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
+    for map in Sources/C/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
         "$products/CAESGCM.build"; do
         flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
     done
@@ -110,7 +110,7 @@ flags+=(-package-name "$package")
 # shellcheck source=scripts/library.sh
 source scripts/library.sh
 for library in ${libraries[@]+"${libraries[@]}"}; do
-    sources=Sources/$library
+    sources=$(echo Sources/*/"$library")
     if [ "$library" = HTTPTypes ]; then sources=$checkouts/swift-http-types/Sources/HTTPTypes; fi
     compile_library "$library" "$sources"
 done

@@ -34,9 +34,9 @@ fi
 
 # Documents are named from here, objects are written elsewhere.
 root=$PWD
-swift build "${configuration[@]}" --product odata-generate >&2
-swift build "${configuration[@]}" --target ODataService >&2
-bin=$(cd "$(swift build "${configuration[@]}" --show-bin-path)" && pwd)
+swift build "${configuration[@]}" "${traits[@]}" --product odata-generate >&2
+swift build "${configuration[@]}" "${traits[@]}" --target ODataService >&2
+bin=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 read -ra xml <<<"$(pkg-config --cflags-only-I libxml-2.0 | sed 's/-I/-Xcc -I/g')"
@@ -52,7 +52,7 @@ for document in "${documents[@]}"; do
     fi
     begin=$(date +%s)
     if (cd "$output" && swiftc "${mode[@]}" -swift-version 6 -warnings-as-errors -module-name Generated -I "$bin/Modules" \
-        -Xcc -fmodule-map-file="$root/Sources/CLibXML2/module.modulemap" "${xml[@]}" code/*.swift); then
+        -Xcc -fmodule-map-file="$root/Sources/C/CLibXML2/module.modulemap" "${xml[@]}" code/*.swift); then
         compiled=$((compiled + 1))
         printf '%4ds %7d lines  %s\n' $(($(date +%s) - begin)) "$(cat "$output"/code/*.swift | wc -l)" "$document"
     else

@@ -26,7 +26,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
     figures = json.loads(line)
     print(*(figures[name] for name in names))
 PYTHON
-picture=Sources/OfflineOData/Documentation.docc/Resources/growth.png
+picture=Sources/Sync/OfflineOData/Documentation.docc/Resources/growth.png
 mkdir -p "$(dirname "$picture")"
 gnuplot <<PLOT
 set terminal pngcairo size 1200,520 noenhanced font "sans,10"

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
-scripts/release.sh --target ODataStore >&2
+scripts/release.sh --target ODataSQL >&2
 scripts/release.sh --target ODataHTTP >&2
 scripts/release.sh --product odata-generate >&2
 products=$(scripts/release.sh --show-bin-path)
@@ -17,7 +17,7 @@ checkouts=$scratch/checkouts
 flags=(-O -wmo -parse-as-library -swift-version 6 -I "$build" -I "$products/Modules"
     -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
     -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include")
-for map in Sources/CLibXML2 Sources/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
+for map in Sources/C/CLibXML2 Sources/C/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
     "$products/CAESGCM.build"; do
     flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
 done
@@ -32,8 +32,8 @@ cp -r Benchmarks/Sources/HotPaths "$build/sources"
     --output "$build/sources" >&2
 compile_library SampleOrders Benchmarks/Sources/SampleOrders
 compile_library HotPaths "$build/sources"
-for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataStore DataVault ErrorCodes EncryptedSQLite \
-    SafeFiles Secrets CLinux CAESGCM GRDB Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
+for library in ODataModel ODataQuery ODataFormat ODataService ODataHTTP HTTPTypes ODataSQL DataVault ErrorCodes EncryptedSQLite SafeFiles Secrets CLinux CAESGCM GRDB \
+    Crypto CryptoExtras CryptoBoringWrapper CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims SwiftASN1; do
     while IFS= read -r object; do objects+=("$object"); done < <(find "$products/$library.build" -name '*.o')
 done
 # shellcheck disable=SC2046 # words are wanted

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shortens the output of a build or a test run, read from standard input, and shows progress.
 
-    swift build --build-tests 2>&1 | scripts/progress.py build
+    swift build --traits Server --build-tests 2>&1 | scripts/progress.py build
     TESTS 2>&1 | scripts/progress.py tests
     scripts/progress.py totals LOG SECONDS
 

@@ -18,7 +18,7 @@ for filter in "$@"; do filters+=(--filter "$filter"); done
 
 # Built before the options are set: they are for what is tested, not for the compiler.
 # `swift build` also makes the tool, which some tests start as a process of its own.
-swift build --build-tests --sanitize="$sanitizer" --scratch-path "$scratch" -j "${JOBS:-2}"
+swift build --build-tests --traits Server --sanitize="$sanitizer" --scratch-path "$scratch" -j "${JOBS:-2}"
 
 # Reports go to files, one for each process: the tests send the standard error of the tools that they start to
 # nowhere, and do not look at the exit code of a server that they end.

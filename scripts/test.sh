@@ -16,11 +16,11 @@ begin=$SECONDS
 if [ "${1:-}" = --skip-build ]; then
     shift
 elif [ -z "${SANITIZER:-}" ]; then
-    swift build "${configuration[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
+    swift build "${configuration[@]}" "${traits[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
     if [ "${1:-}" = --build-only ]; then exit; fi
 fi
 if [ "$(uname)" = Darwin ]; then # where the tests are a bundle
-    tests=(swift test "${configuration[@]}" --skip-build --disable-xctest)
+    tests=(swift test "${configuration[@]}" "${traits[@]}" --skip-build --disable-xctest)
 else # without SwiftPM, which would wait for another build
     tests=("$scratch/${OUTPOST_CONFIGURATION:-debug}/outpostPackageTests.xctest" --testing-library swift-testing)
 fi

@@ -4,7 +4,7 @@ import ErrorCodes
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 @testable import OfflineOData
 

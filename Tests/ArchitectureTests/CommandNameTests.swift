@@ -8,7 +8,7 @@ struct CommandNameTests {
     @Test("say their names")
     func names() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+            .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         var count = 0
         while let file = files?.nextObject() as? URL {
@@ -27,7 +27,7 @@ struct CommandNameTests {
     @Test("stand in a file of their own that has their name")
     func files() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+            .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")
         let main = try String(contentsOf: folder.appendingPathComponent("Outpost.swift"), encoding: .utf8)
         let list = try #require(main.firstMatch(of: /subcommands: \[([^\]]+)\]/)).1
         let types = Set(list.matches(of: /(\w+)\.self/).map { String($0.1) })

@@ -15,7 +15,8 @@ struct OneOfEachTests {
         // The property of GRDB that does not double quotes.
         Owner(text: "quotedDatabaseIdentifier", owners: []),
         Owner(
-            text: "PRAGMA ", folders: ["ODataStore/", "OfflineOData/"], owners: ["ODataStore/Connection/Pragma.swift"]),
+            text: "PRAGMA ", folders: ["ODataSQL/", "ODataStore/", "ODataDatabases/", "OfflineOData/"],
+            owners: ["ODataSQL/Connection/Pragma.swift"]),
         Owner(
             text: "\"Org.OData.",
             owners: ["ODataModel/Annotations/Vocabulary.swift", "OfflineOData/Upload/ServiceKnowledge.swift"]),

@@ -7,7 +7,7 @@ struct OutputTests {
     @Test("are written to in one place alone")
     func places() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/outpost")
+            .deletingLastPathComponent().appendingPathComponent("Sources/Tools/outpost")
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         let ways = [
             "standardOutput", "standardError", "STDOUT_FILENO", "STDERR_FILENO", "Swift.print", "debugPrint", "dump(",

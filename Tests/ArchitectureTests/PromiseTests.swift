@@ -9,7 +9,7 @@ struct PromiseTests {
     private static func page() throws -> String {
         try String(
             contentsOf: root.appendingPathComponent(
-                "Sources/OfflineOData/Documentation.docc/WhatOutpostPromises.md"), encoding: .utf8)
+                "Sources/Sync/OfflineOData/Documentation.docc/WhatOutpostPromises.md"), encoding: .utf8)
     }
 
     /// Every test of the package as `swift test` names it: target, dot, suite, slash, function.

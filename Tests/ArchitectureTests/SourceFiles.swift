@@ -1,8 +1,8 @@
 import Foundation
 
-/// The Swift files below `Sources`.
+/// The Swift files of all targets.
 enum SourceFiles {
-    /// The lines of code of each file, by its path below `Sources`; comment lines are empty.
+    /// The lines of code of each file, by its path from the folder of the target on; comment lines are empty.
     static func code() throws -> [(path: String, lines: [Substring])] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
@@ -11,7 +11,9 @@ enum SourceFiles {
             .map { path in
                 let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
                 let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-                return (path, lines.map { $0.drop { $0 == " " }.hasPrefix("//") ? "" : $0 })
+                // A target's folder is below a group's.
+                let place = path.split(separator: "/").dropFirst().joined(separator: "/")
+                return (place, lines.map { $0.drop { $0 == " " }.hasPrefix("//") ? "" : $0 })
             }
     }
 }

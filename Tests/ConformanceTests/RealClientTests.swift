@@ -54,7 +54,7 @@ struct RealClientTests {
     @Test("curl does what the documentation shows")
     func curl() async throws {
         let page = Program.root.appendingPathComponent(
-            "Sources/reference-service/Documentation.docc/reference-service.md")
+            "Sources/Tools/reference-service/Documentation.docc/reference-service.md")
         let examples = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").filter {
             $0.hasPrefix("curl ")
         }

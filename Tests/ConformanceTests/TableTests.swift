@@ -8,7 +8,7 @@ struct TableTests {
 
     @Test("has a row for each conformance test, and none besides")
     func rows() throws {
-        let page = Self.root.appendingPathComponent("Sources/ODataServer/Documentation.docc/Conformance.md")
+        let page = Self.root.appendingPathComponent("Sources/Protocol/ODataServer/Documentation.docc/Conformance.md")
         let documented = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| clause") && !$0.hasPrefix("| ---") }
             .map { row in

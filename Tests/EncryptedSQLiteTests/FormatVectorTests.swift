@@ -251,7 +251,7 @@ struct FormatVectorTests {
     func documented() throws {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-            .appendingPathComponent("Sources/EncryptedSQLite/Documentation.docc/Format.md")
+            .appendingPathComponent("Sources/Keys/EncryptedSQLite/Documentation.docc/Format.md")
         let text = try String(contentsOf: source, encoding: .utf8)
         for vector in [
             "a7b496859a9e163e575bb3311b9d7ff09c3a2212f6c0b7cc07b342fc015861e9",

@@ -42,7 +42,7 @@ struct NameTests {
         let declaration = /^(?:public|package) (?:final |indirect )*(?:struct|class|enum|protocol|typealias) (\w+)/
             .anchorsMatchLineEndings()
         var seen = 0
-        for library in ["ODataModel", "ODataQuery", "ODataService"] {
+        for library in ["Language/ODataModel", "Language/ODataQuery", "Protocol/ODataService"] {
             let folder = sources.appendingPathComponent(library)
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
             {

@@ -22,7 +22,7 @@ struct SyntheticModelTests {
         return (swiftc, modules)
     }()
 
-    /// `OUTPOST_RECORD_SYNTHETIC=FILE swift test --filter SyntheticModelTests` writes the metadata, for measuring.
+    /// `OUTPOST_RECORD_SYNTHETIC=FILE swift test --traits Server --filter SyntheticModelTests` writes the metadata, for measuring.
     private static let record = ProcessInfo.processInfo.environment["OUTPOST_RECORD_SYNTHETIC"]
 
     @Test("Code for 650 entity types is the same each time, and nothing is left out of it but what it names")
@@ -54,7 +54,7 @@ struct SyntheticModelTests {
             [
                 "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name", "Generated",
                 "-I", compiler.modules.path, "-Xcc",
-                "-fmodule-map-file=\(root.path)/Sources/CLibXML2/module.modulemap", "-Xcc", "-I/usr/include/libxml2",
+                "-fmodule-map-file=\(root.path)/Sources/C/CLibXML2/module.modulemap", "-Xcc", "-I/usr/include/libxml2",
             ] + code.files.map { folder.appendingPathComponent($0.path).path }
         let before = Self.childrenTime()
         let (status, message) = try await Self.run(compiler.swiftc, arguments)

@@ -11,8 +11,9 @@ struct ArticleTests {
     @Test(
         "are the code that is compiled here",
         arguments: [
-            "ODataClient/Documentation.docc/CommonTasks.md", "OfflineOData/Documentation.docc/ChangingOffline.md",
-            "OfflineOData/Documentation.docc/OfflineOData.md",
+            "Protocol/ODataClient/Documentation.docc/CommonTasks.md",
+            "Sync/OfflineOData/Documentation.docc/ChangingOffline.md",
+            "Sync/OfflineOData/Documentation.docc/OfflineOData.md",
         ])
     func same(article: String) throws {
         func lines(_ text: some StringProtocol) -> String {

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 import HTTPTypes
+import ODataDatabases
 import ODataFormat
 import ODataHTTP
 import ODataModel
 import ODataService
-import ODataStore
 import Synchronization
 
 /// The one service of a run: a real database, served, whose triggers count what acted.

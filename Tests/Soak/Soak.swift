@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 import ODataClient
+import ODataDatabases
 import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Synchronization

@@ -1,8 +1,8 @@
 import Foundation
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 

@@ -1,5 +1,5 @@
 import Foundation
-import ODataStore
+import ODataSQL
 import Secrets
 import Synchronization
 

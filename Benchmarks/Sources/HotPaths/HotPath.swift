@@ -5,8 +5,8 @@ import ODataFormat
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import SampleOrders
 
 /// A path that everything goes through, as a function: short, and the same work each time, so that it can be counted.

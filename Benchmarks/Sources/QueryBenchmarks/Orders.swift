@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ODataModel
-import ODataStore
+import ODataSQL
 
 /// A million orders in the layout of an offline store, without the store's encryption: what is measured is the query.
 struct Orders {

@@ -6,8 +6,8 @@ import Measuring
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import SampleOrders
 
 // Queries beside the same SQL written by hand (see the table in the design):

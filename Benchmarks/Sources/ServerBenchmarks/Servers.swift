@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import Hummingbird
 import NIOCore
+import ODataDatabases
 import ODataHTTP
 import ODataServer
-import ODataStore
 
 /// What is measured.
 enum ServerKind: String, CaseIterable {

@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
 import Measuring
+import ODataDatabases
 import ODataHTTP
 import ODataServer
 import ODataService
-import ODataStore
 import ODataTransportNIO
 import OfflineOData
 

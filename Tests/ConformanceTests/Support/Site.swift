@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
+import ODataDatabases
 import ODataHTTP
 import ODataServer
 import ODataService
-import ODataStore
 import ODataTransportNIO
 import Testing
 

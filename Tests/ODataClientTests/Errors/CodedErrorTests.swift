@@ -4,14 +4,15 @@ import ErrorCodes
 import Foundation
 import ODataCache
 import ODataClient
+import ODataDatabases
 import ODataFormat
 import ODataGenerator
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataServer
 import ODataService
-import ODataStore
 import ODataTransportNIO
 import OfflineOData
 import Secrets

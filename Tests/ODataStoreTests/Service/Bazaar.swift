@@ -7,6 +7,7 @@ import ODataService
 import Synchronization
 import Testing
 
+@testable import ODataSQL
 @testable import ODataStore
 
 /// A small service with one of everything, and short ways to send it requests.

@@ -42,15 +42,4 @@ struct ChangeSetAnswerTests {
         }
         #expect(category["Name"] == "Kitchen")
     }
-
-    @Test("by a served database, with what $select wants of it", arguments: [true, false])
-    func database(isAlone: Bool) async throws {
-        let fixture = try ForeignFixture(ServedDatabaseTests.people)
-        let database = try await ServedDatabase.open(path: fixture.path)
-        let request = try database.request(
-            .create, "person?$select=name", try database.entity("person", ["name": "Dan", "age": 50]))
-        let dan = try await answer(to: request, isAlone: isAlone, database)
-        #expect(dan["name"] == "Dan" && dan["age"] == nil)
-        try await database.close()
-    }
 }

@@ -6,6 +6,7 @@ import ODataService
 import Secrets
 import Testing
 
+@testable import ODataSQL
 @testable import ODataStore
 
 @Suite("A service on its own model: delta links")

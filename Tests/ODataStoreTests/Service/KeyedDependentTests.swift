@@ -2,7 +2,7 @@ import ODataModel
 import ODataService
 import Testing
 
-@testable import ODataStore
+@testable import ODataSQL
 
 @Suite("Dependents whose foreign key is a part of their key")
 struct KeyedDependentTests {

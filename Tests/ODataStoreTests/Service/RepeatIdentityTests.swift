@@ -89,28 +89,4 @@ struct RepeatIdentityTests {
         #expect(try await bazaar.service.execute(anonymous).location == first.location)
         #expect(try await bazaar.names("Products") == ["Mug"])
     }
-
-    @Test("a served database tells users and bodies apart as well", arguments: [false, true])
-    func servedDatabase(wal: Bool) async throws {
-        let fixture = try ForeignFixture(ChangeTrackingTests.sql, wal: wal)
-        var options = ServedDatabase.Options()
-        options.now = { ODataDateTimeOffset(seconds: 1_795_258_000) }
-        let database = try await ServedDatabase.open(path: fixture.path, options: options)
-        func create(_ name: String, _ principal: Principal?) async throws -> ODataResponse {
-            var request = try database.request(
-                .create, "item", try database.entity("item", ["name": .string(name)]), id: "r-1",
-                firstSent: RepeatableRequestTests.sent)
-            request.context.principal = principal
-            return try await database.execute(request)
-        }
-        let first = try await create("ann's", Self.ann)
-        let other = try await create("bob's", Self.bob)
-        guard case .entity(let entity) = other.body else { throw ODataError.notFound("entity") }
-        #expect(entity["name"] == "bob's" && other.location != first.location)
-        #expect(try await create("ann's", Self.ann).location == first.location)
-        let error = await #expect(throws: ODataError.self) { try await create("another", Self.ann) }
-        #expect(error?.status == 400)
-        #expect(try fixture.value("SELECT COUNT(*) FROM item") == 7)
-        try await database.close()
-    }
 }

@@ -4,6 +4,7 @@ import ODataQuery
 import ODataService
 import Testing
 
+@testable import ODataSQL
 @testable import ODataStore
 
 // One after the other: open files are counted.

@@ -4,6 +4,7 @@ import ODataQuery
 import ODataService
 import Testing
 
+@testable import ODataSQL
 @testable import ODataStore
 
 @Suite("A service on its own model: constraints, references and ETags as the model says")

@@ -94,25 +94,6 @@ struct SingleDependentTests {
         #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 
-    @Test("also in a database of others that has a unique foreign key")
-    func database() async throws {
-        let fixture = try ForeignFixture(
-            """
-            CREATE TABLE desk (id INTEGER PRIMARY KEY, name TEXT);
-            CREATE TABLE lamp (id INTEGER PRIMARY KEY, desk_id INTEGER UNIQUE REFERENCES desk(id));
-            INSERT INTO desk VALUES (1, 'left'), (2, 'right');
-            INSERT INTO lamp VALUES (1, 1), (2, 2);
-            """)
-        let database = try await ServedDatabase.open(path: fixture.path)
-        let navigation = try #require(database.model.shape(ofSet: "desk")?.navigationProperties.first)
-        #expect(!navigation.isCollection)
-        let url = try ODataURL(parsing: "desk(1)/\(navigation.name)/$ref")
-        _ = try await database.execute(ODataRequest(.replace, url, body: .reference("lamp(2)")))
-        #expect(try fixture.value("SELECT id FROM lamp WHERE desk_id = 1") == 2)
-        #expect(try fixture.value("SELECT COUNT(*) FROM lamp WHERE desk_id IS NULL") == 1)
-        try await database.close()
-    }
-
     // MARK: One at most
 
     @Test("Two entities for a property that leads to one are refused, whatever holds the relation")

@@ -2,7 +2,7 @@ import Foundation
 import ODataService
 import Testing
 
-@testable import ODataStore
+@testable import ODataSQL
 
 /// The results that are kept for later pages: each caller has a share of its own, and files do not stay behind.
 @Suite struct SnapshotShareTests {

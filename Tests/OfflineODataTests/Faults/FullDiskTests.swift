@@ -2,8 +2,8 @@ import EncryptedSQLite
 import FaultInjection
 import Foundation
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

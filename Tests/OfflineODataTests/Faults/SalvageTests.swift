@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

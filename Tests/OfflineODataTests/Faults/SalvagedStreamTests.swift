@@ -3,8 +3,8 @@ import GRDB
 import ODataClient
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

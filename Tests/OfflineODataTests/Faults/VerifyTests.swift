@@ -2,8 +2,8 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

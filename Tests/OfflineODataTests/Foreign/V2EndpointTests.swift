@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import HTTPTypes
 import ODataClient
+import ODataDatabases
 import ODataHTTP
 import ODataModel
 import ODataQuery
 import ODataService
-import ODataStore
 import OfflineOData
 import Testing
 

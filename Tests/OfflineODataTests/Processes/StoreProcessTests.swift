@@ -1,6 +1,6 @@
 import Foundation
 import ODataQuery
-import ODataStore
+import ODataSQL
 import OfflineOData
 import Secrets
 import Testing

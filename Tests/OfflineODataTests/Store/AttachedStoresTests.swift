@@ -3,8 +3,8 @@ import HTTPTypes
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

@@ -1,8 +1,8 @@
 import DataVault
 import EncryptedSQLite
 import Foundation
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Testing
 

@@ -4,8 +4,8 @@ import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
 import ODataClient
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import ODataModel
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

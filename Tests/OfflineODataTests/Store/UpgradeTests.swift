@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
-import ODataStore
 import OfflineOData
 import Secrets
 import Testing

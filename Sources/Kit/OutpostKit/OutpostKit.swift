@@ -1,0 +1,12 @@
+@_exported import DataVault
+@_exported import ErrorCodes
+@_exported import ODataCache
+@_exported import ODataClient
+@_exported import ODataHTTP
+@_exported import ODataModel
+@_exported import ODataQuery
+@_exported import ODataSQL
+@_exported import ODataService
+@_exported import ODataTransportURLSession
+@_exported import OfflineOData
+@_exported import Secrets

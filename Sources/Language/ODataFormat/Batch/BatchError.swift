@@ -1,0 +1,105 @@
+import ErrorCodes
+import ODataModel
+
+/// Why a batch cannot be read.
+public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of error it is.
+    public enum Reason: Hashable, Sendable {
+        /// The content type of the whole is not `multipart/mixed` with a boundary.
+        case noBoundary(String)
+        /// No line with the boundary was found.
+        case noPart(boundary: String)
+        /// The text ends without the closing boundary.
+        case notClosed(boundary: String)
+        /// A part is neither a request nor a change set.
+        case unexpectedContentType(String?)
+        /// A transfer encoding other than those that leave the bytes alone.
+        case unsupportedEncoding(String)
+        /// A change set within a change set.
+        case nestedChangeSet
+        /// A change set without requests or responses.
+        case emptyChangeSet
+        /// A request within a change set that changes nothing.
+        case queryInChangeSet(String)
+        /// One part is larger than ``BatchLimits/maxPartBytes``.
+        case partTooLarge
+        /// The request or status line is none.
+        case malformedStartLine(String)
+        /// A header field has no colon or no name.
+        case malformedHeader(String)
+        /// There are more than ``BatchLimits/maxParts`` parts.
+        case tooManyParts
+        /// There are more than ``BatchLimits/maxHeaders`` header fields.
+        case tooManyHeaders
+        /// A line is longer than ``BatchLimits/maxLineBytes``.
+        case lineTooLong
+        /// Two requests have one id.
+        case duplicateID(String)
+        /// A request depends on one that does not stand before it.
+        case unknownDependency(String)
+        /// The requests of a group do not stand side by side.
+        case scatteredGroup(String)
+        /// The JSON is not what it should be.
+        case json(JSONError)
+    }
+
+    /// What is wrong.
+    public var reason: Reason
+    /// The offset of the byte, from the start of the batch.
+    public var offset: Int
+    /// The line, from 1.
+    public var line: Int
+    /// What was expected there.
+    public var expected: String
+
+    /// Makes an error.
+    public init(reason: Reason, offset: Int, line: Int, expected: String) {
+        self.reason = reason
+        self.offset = offset
+        self.line = line
+        self.expected = expected
+    }
+
+    /// Whether only one request is wrong, so that the others of a batch can be read.
+    var isOfOneRequest: Bool {
+        switch reason {
+        case .unexpectedContentType, .unsupportedEncoding, .nestedChangeSet, .queryInChangeSet, .malformedStartLine,
+            .malformedHeader, .duplicateID, .unknownDependency, .scatteredGroup, .tooManyHeaders, .lineTooLong:
+            true
+        case .noBoundary, .noPart, .notClosed, .emptyChangeSet, .partTooLarge, .tooManyParts, .json: false
+        }
+    }
+
+    /// What is wrong, where, and what was expected.
+    public var description: String {
+        let problem =
+            switch reason {
+            case .noBoundary(let type): "the content type \"\(type)\" names no boundary"
+            case .noPart(let boundary): "no line --\(boundary) was found"
+            case .notClosed(let boundary): "the line --\(boundary)-- is missing"
+            case .unexpectedContentType(let type): "the part's content type is \(type ?? "not stated")"
+            case .unsupportedEncoding(let encoding): "the transfer encoding \(encoding) is not supported"
+            case .nestedChangeSet: "a change set stands within a change set"
+            case .emptyChangeSet: "a change set is empty"
+            case .queryInChangeSet(let line): "\"\(line)\" stands in a change set"
+            case .partTooLarge: "a part is larger than \(BatchLimits.maxPartBytes) bytes"
+            case .malformedStartLine(let line): "\"\(line)\" is no start of a message"
+            case .malformedHeader(let line): "\"\(line)\" is no header field"
+            case .tooManyParts: "there are more than \(BatchLimits.maxParts) parts"
+            case .tooManyHeaders: "there are more than \(BatchLimits.maxHeaders) header fields"
+            case .lineTooLong: "a line is longer than \(BatchLimits.maxLineBytes) bytes"
+            case .duplicateID(let id): "two requests have the id \(id)"
+            case .unknownDependency(let id): "no earlier request or group has the id \(id)"
+            case .scatteredGroup(let group): "the requests of group \(group) do not stand side by side"
+            case .json(let error): error.description
+            }
+        return "Batch, line \(line) (byte \(offset)): \(problem); expected \(expected)."
+    }
+}
+
+extension BatchError: CodedError {
+    /// `payload.batch`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "payload.batch") }
+    /// The batch cannot be read.
+    public var failureKind: FailureKind { .answer }
+}

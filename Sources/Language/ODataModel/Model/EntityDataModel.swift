@@ -1,0 +1,400 @@
+import ErrorCodes
+import Synchronization
+
+/// A service's complete model: every type with what it inherits, the container, and look-up by name.
+/// Immutable; made by the CSDL readers or from schemas built in code.
+///
+/// ```swift
+/// let model = try EntityDataModel(schemas: [schema])
+/// let orders = model.entitySet("Orders")
+/// let shape = model.shape(ofSet: "Orders")
+/// ```
+public final class EntityDataModel: Sendable {
+    /// The version of the document that the model came from.
+    public let version: ODataVersion
+    /// The schemas in document order.
+    public let schemas: [Schema]
+    /// The schemas that the document uses from others, where those were read too.
+    public let includedSchemas: [Schema]
+    /// The documents that the document refers to.
+    public let references: [CSDLReference]
+    /// The document itself, where the reader was asked to keep it.
+    public let originalText: [UInt8]?
+    /// The container with everything it extends folded in.
+    public let container: EntityContainer
+
+    /// The names of entity sets and singletons that the documents have and that are not in the ``container``, since no
+    /// document read declares their entity types; in document order. A document that is written has none of them.
+    public let setsOfUnknownTypes: [String]
+
+    private let typesByName: [QualifiedName: DeclaredType]
+    private let entitySetsByName: [String: Int]
+    private let singletonsByName: [String: Int]
+    private let importsByName: [String: [Int]]
+    /// Made when it is first asked for: who reads data may never need it.
+    private let lateIndex = AtomicLazyReference<LateIndex>()
+
+    /// A type by itself or by its place in its schema.
+    private enum DeclaredType {
+        case structured(StructuredTypeSlot)
+        case enumeration(Place)
+        case definition(Place)
+    }
+
+    /// Where something is declared: the number of the schema, those included counted on, and of the element in it.
+    fileprivate struct Place {
+        var schema: Int
+        var index: Int
+    }
+
+    /// Compiles a model.
+    ///
+    /// - Parameters:
+    ///   - schemas: the schemas in document order.
+    ///   - version: the version of the document.
+    ///   - includedSchemas: schemas of other documents that the first ones use.
+    ///   - references: the documents those stand in.
+    ///   - originalText: the document, to be kept.
+    ///   - setsOfUnknownTypes: the names of sets that are left out, since their types are not declared.
+    /// - Throws: ``ModelError`` when a base type is missing or inheritance goes in a circle, when two
+    ///   elements share a name, or when a set names a type that is not there.
+    public init(
+        schemas: [Schema], version: ODataVersion = .v401, includedSchemas: [Schema] = [],
+        references: [CSDLReference] = [], originalText: [UInt8]? = nil, setsOfUnknownTypes: [String] = []
+    ) throws(ModelError) {
+        self.version = version
+        self.schemas = schemas
+        self.includedSchemas = includedSchemas
+        self.references = references
+        self.originalText = originalText
+        self.setsOfUnknownTypes = setsOfUnknownTypes
+        let all = includedSchemas.isEmpty ? schemas : schemas + includedSchemas
+        var types: [QualifiedName: DeclaredType] = [:]
+        types.reserveCapacity(
+            all.reduce(0) { $0 + $1.structuredTypes.count + $1.enumTypes.count + $1.typeDefinitions.count })
+        for (number, schema) in all.enumerated() {
+            for index in schema.structuredTypes.indices {
+                let slot = StructuredTypeSlot(schema.structuredTypes[index])
+                guard types.updateValue(.structured(slot), forKey: slot.type.name) == nil else {
+                    throw .duplicateName(slot.type.name.description)
+                }
+            }
+            for index in schema.enumTypes.indices {
+                let name = schema.enumTypes[index].name
+                guard types.updateValue(.enumeration(Place(schema: number, index: index)), forKey: name) == nil else {
+                    throw .duplicateName(name.description)
+                }
+            }
+            for index in schema.typeDefinitions.indices {
+                let name = schema.typeDefinitions[index].name
+                guard types.updateValue(.definition(Place(schema: number, index: index)), forKey: name) == nil else {
+                    throw .duplicateName(name.description)
+                }
+            }
+        }
+        container = Self.flatten((includedSchemas + schemas).compactMap(\.container))
+        typesByName = types
+        var sets: [String: Int] = [:]
+        for (index, set) in container.entitySets.enumerated() {
+            guard case .structured(let slot) = types[set.type], slot.type.kind == .entity else {
+                throw .unknownType(set.type, usedBy: set.name)
+            }
+            guard sets.updateValue(index, forKey: set.name) == nil else { throw .duplicateName(set.name) }
+        }
+        for (index, set) in container.entitySets.enumerated() {
+            if let name = set.qualifiedName, sets[name] == nil { sets[name] = index }
+        }
+        entitySetsByName = sets
+        var singletons: [String: Int] = [:]
+        for (index, singleton) in container.singletons.enumerated() {
+            guard case .structured(let slot) = types[singleton.type], slot.type.kind == .entity else {
+                throw .unknownType(singleton.type, usedBy: singleton.name)
+            }
+            guard sets[singleton.name] == nil, singletons.updateValue(index, forKey: singleton.name) == nil else {
+                throw .duplicateName(singleton.name)
+            }
+        }
+        singletonsByName = singletons
+        var imports: [String: [Int]] = [:]
+        for (index, operation) in container.operationImports.enumerated() {
+            imports[operation.name, default: []].append(index)
+            if let name = operation.qualifiedName { imports[name, default: []].append(index) }
+        }
+        importsByName = imports
+        try checkInheritance()
+    }
+
+    /// The model as one document would state it: the schemas of the documents referred to are schemas of its own, and
+    /// references to them are gone. What is written of it needs no other document.
+    ///
+    /// ```swift
+    /// let result = try await CSDLReader.parse(bytes, loader: load)
+    /// let resolved = CSDLWriter.xml(try result.model.resolved())
+    /// ```
+    /// - Throws: what the initializer throws; nothing where the model came from a reader.
+    public func resolved() throws(ModelError) -> EntityDataModel {
+        let namespaces = Set(includedSchemas.map(\.namespace))
+        let rest = references.compactMap { reference in
+            var reference = reference
+            reference.includes.removeAll { namespaces.contains($0.namespace) }
+            return reference.includes.isEmpty && reference.includedAnnotations.isEmpty ? nil : reference
+        }
+        // The container of the document itself comes last: it extends the others.
+        return try EntityDataModel(
+            schemas: includedSchemas + schemas, version: version, references: rest,
+            setsOfUnknownTypes: setsOfUnknownTypes)
+    }
+
+    /// A model that declares nothing.
+    public init() {
+        version = .v401
+        schemas = []
+        includedSchemas = []
+        references = []
+        originalText = nil
+        setsOfUnknownTypes = []
+        container = Self.flatten([])
+        typesByName = [:]
+        entitySetsByName = [:]
+        singletonsByName = [:]
+        importsByName = [:]
+    }
+
+    /// Every base type is there, and none derives from itself.
+    private func checkInheritance() throws(ModelError) {
+        // Types whose whole line is known to be sound.
+        var checked: Set<ObjectIdentifier> = []
+        // In the order of the document, so that the same one is named each time.
+        let starts = (schemas + includedSchemas).lazy.flatMap(\.structuredTypes).filter { $0.baseType != nil }
+        for type in starts {
+            guard let start = slot(type.name) else { continue }
+            var current = start
+            var steps = 0
+            while !checked.contains(ObjectIdentifier(current)), let base = current.type.baseType {
+                guard case .structured(let next) = typesByName[base] else {
+                    throw .unknownType(base, usedBy: current.type.name.description)
+                }
+                current = next
+                steps += 1
+                guard steps <= typesByName.count else { throw .circularInheritance(firstOfCircle(through: current)) }
+            }
+            current = start
+            while checked.insert(ObjectIdentifier(current)).inserted, let base = current.type.baseType,
+                case .structured(let next) = typesByName[base]
+            {
+                current = next
+            }
+        }
+    }
+
+    /// The type of a circle of base types that is declared first.
+    private func firstOfCircle(through slot: StructuredTypeSlot) -> QualifiedName {
+        var circle: Set<QualifiedName> = [slot.type.name]
+        var next = slot.type.baseType
+        while let name = next, circle.insert(name).inserted { next = self.slot(name)?.type.baseType }
+        let types = (schemas + includedSchemas).lazy.flatMap(\.structuredTypes)
+        return types.first { circle.contains($0.name) }?.name ?? slot.type.name
+    }
+
+    /// The entity set with a name, qualified by its container or its schema or not, or with the name that it has in URLs.
+    public func entitySet(_ name: String) -> EntitySet? {
+        if let index = entitySetsByName[name] { return container.entitySets[index] }
+        // A path such as `NS.Container/Orders` names it too, as bindings do.
+        let dotted = name.replacing("/", with: ".")
+        guard let qualified = QualifiedName(dotted), let index = entitySetsByName[qualified.name] else { return nil }
+        let owners = [container.name.description, container.name.namespace, container.name.name]
+        return owners.contains(qualified.namespace) ? container.entitySets[index] : nil
+    }
+
+    /// The singleton with a name.
+    public func singleton(_ name: String) -> Singleton? { singletonsByName[name].map { container.singletons[$0] } }
+
+    /// The operation imports with a name, or with one that they have in URLs: overloads share one in V4.
+    public func operationImports(_ name: String) -> [OperationImport] {
+        importsByName[name]?.map { container.operationImports[$0] } ?? []
+    }
+
+    /// The overloads of an action or function.
+    public func operations(_ name: QualifiedName) -> [Operation] {
+        index.operations[name]?.map { schema(of: $0).operations[$0.index] } ?? []
+    }
+
+    private var index: LateIndex {
+        lateIndex.load() ?? lateIndex.storeIfNil(LateIndex(schemas + includedSchemas))
+    }
+
+    private func schema(of place: Place) -> Schema {
+        place.schema < schemas.count ? schemas[place.schema] : includedSchemas[place.schema - schemas.count]
+    }
+
+    /// The shape of an entity or complex type.
+    ///
+    /// It is compiled when it is first asked for: a model has hundreds of types and an app uses a few.
+    public func shape(_ name: QualifiedName) -> Shape? {
+        guard case .structured(let slot) = typesByName[name] else { return nil }
+        return slot.shape(in: self)
+    }
+
+    /// An entity or complex type as declared.
+    public func structuredType(_ name: QualifiedName) -> StructuredType? { slot(name)?.type }
+
+    fileprivate func slot(_ name: QualifiedName) -> StructuredTypeSlot? {
+        guard case .structured(let slot) = typesByName[name] else { return nil }
+        return slot
+    }
+
+    /// The shape of an entity set's declared type.
+    public func shape(ofSet name: String) -> Shape? { entitySet(name).flatMap { shape($0.type) } }
+
+    /// The shape of an entity set's declared type, for what cannot go on without.
+    ///
+    /// - Throws: ``ModelError/noEntityType(set:)``.
+    public func requiredShape(ofSet name: String) throws(ModelError) -> Shape {
+        guard let shape = shape(ofSet: name) else { throw .noEntityType(set: name) }
+        return shape
+    }
+
+    /// An enumeration type.
+    public func enumType(_ name: QualifiedName) -> EnumType? {
+        guard case .enumeration(let place) = typesByName[name] else { return nil }
+        return schema(of: place).enumTypes[place.index]
+    }
+
+    /// A type definition.
+    public func typeDefinition(_ name: QualifiedName) -> TypeDefinition? {
+        guard case .definition(let place) = typesByName[name] else { return nil }
+        return schema(of: place).typeDefinitions[place.index]
+    }
+
+    /// The types that derive from a type directly, in document order.
+    public func derivedTypes(of name: QualifiedName) -> [QualifiedName] { index.derivedTypes[name] ?? [] }
+
+    /// Whether a type is another or derives from it.
+    public func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
+        var current: QualifiedName? = name
+        while let type = current {
+            if type == base { return true }
+            current = slot(type)?.type.baseType
+        }
+        return false
+    }
+
+    /// The entity set that a navigation property of a set or singleton leads to.
+    ///
+    /// Follows the navigation property binding; where none is stated, the only set of the target's
+    /// type (OData CSDL 4.01, 13.4).
+    /// - Parameters:
+    ///   - source: the set or singleton where the path starts.
+    ///   - path: the navigation property's path, such as `Customer` or `Address/Country`.
+    ///   - target: the type of the related entities.
+    public func targetSet(of source: String, path: String, target: QualifiedName) -> EntitySet? {
+        let bindings = entitySet(source)?.bindings ?? singleton(source)?.bindings ?? []
+        if let binding = bindings.first(where: { $0.path == path }) {
+            return entitySet(binding.target.parts(between: "/").last.map(String.init) ?? binding.target)
+        }
+        let candidates = container.entitySets.filter { isType(target, $0.type) || isType($0.type, target) }
+        return candidates.count == 1 ? candidates[0] : nil
+    }
+
+    private static func flatten(_ containers: [EntityContainer]) -> EntityContainer {
+        guard var result = containers.last else {
+            return EntityContainer(name: QualifiedName("Default", "Container"))
+        }
+        for other in containers.dropLast().reversed() {
+            result.entitySets = other.entitySets + result.entitySets
+            result.singletons = other.singletons + result.singletons
+            result.operationImports = other.operationImports + result.operationImports
+            result.associationSets = other.associationSets + result.associationSets
+        }
+        return result
+    }
+}
+
+/// What is looked up by name in a model beside types and sets.
+private final class LateIndex: Sendable {
+    /// The overloads with each name.
+    let operations: [QualifiedName: [EntityDataModel.Place]]
+    /// The types that derive from a type directly, in document order.
+    let derivedTypes: [QualifiedName: [QualifiedName]]
+
+    init(_ schemas: [Schema]) {
+        var operations: [QualifiedName: [EntityDataModel.Place]] = [:]
+        var derivedTypes: [QualifiedName: [QualifiedName]] = [:]
+        for (number, schema) in schemas.enumerated() {
+            for type in schema.structuredTypes {
+                if let base = type.baseType { derivedTypes[base, default: []].append(type.name) }
+            }
+            for index in schema.operations.indices {
+                let place = EntityDataModel.Place(schema: number, index: index)
+                operations[schema.operations[index].name, default: []].append(place)
+            }
+        }
+        self.operations = operations
+        self.derivedTypes = derivedTypes
+    }
+}
+
+/// A structured type and the shape that is made of it once.
+private final class StructuredTypeSlot: Sendable {
+    let type: StructuredType
+    private let compiled = AtomicLazyReference<Shape>()
+
+    init(_ type: StructuredType) { self.type = type }
+
+    /// The shape; the model has checked that the base types are there and end somewhere.
+    func shape(in model: EntityDataModel) -> Shape {
+        if let shape = compiled.load() { return shape }
+        // From the first base type that has its shape downwards, without recursion: lines may be long.
+        var line = [self]
+        var base: Shape?
+        while let name = line[line.count - 1].type.baseType, let slot = model.slot(name) {
+            if let shape = slot.compiled.load() {
+                base = shape
+                break
+            }
+            line.append(slot)
+        }
+        var result = Shape(line[line.count - 1].type, base: base)
+        result = line[line.count - 1].compiled.storeIfNil(result)
+        for slot in line.dropLast().reversed() { result = slot.compiled.storeIfNil(Shape(slot.type, base: result)) }
+        return result
+    }
+}
+
+/// What makes a set of schemas no model.
+public enum ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Two elements have the same name.
+    case duplicateName(String)
+    /// A type that the model lacks is named as a base type or by a set.
+    case unknownType(QualifiedName, usedBy: String)
+    /// A type derives from itself.
+    case circularInheritance(QualifiedName)
+    /// The entity set of this name, or its entity type, is needed and the model declares none.
+    case noEntityType(set: String)
+
+    /// What is wrong and where.
+    public var description: String {
+        switch self {
+        case .duplicateName(let name): "The name \(name) is declared twice."
+        case .unknownType(let type, let user): "\(user) names the type \(type), which the model does not declare."
+        case .circularInheritance(let type): "The type \(type) derives from itself."
+        case .noEntityType(let set): "The model declares no entity type of the set \(set)."
+        }
+    }
+}
+
+extension ModelError: CodedError {
+    /// `model.…`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch self {
+            case .duplicateName: "duplicate-name"
+            case .unknownType: "unknown-type"
+            case .circularInheritance: "circular"
+            case .noEntityType: "no-type"
+            }
+        return ErrorCode(rawValue: "model.\(name)")
+    }
+    /// The metadata contradict themselves.
+    public var failureKind: FailureKind { .service }
+}

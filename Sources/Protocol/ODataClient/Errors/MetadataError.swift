@@ -1,0 +1,76 @@
+import ErrorCodes
+import ODataModel
+import ODataService
+
+/// Why a service's metadata cannot be had (OData Protocol 4.01, 11.1.2 *Metadata Document Request*): each
+/// case is a different thing for a person to do.
+public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is nothing at `$metadata`: the URL is not the root of a service.
+    case notFound(url: String)
+    /// The service wants to know who asks, or does not know the user.
+    case unauthorized(url: String)
+    /// The service knows the user and refuses.
+    case forbidden(url: String)
+    /// A web page came instead: a sign-in form, a proxy, the wrong URL.
+    case webPage(url: String, title: String?)
+    /// Something came that is neither metadata nor a web page.
+    case notOData(url: String, contentType: String?)
+    /// The answer leads to another address, which is not followed by itself.
+    case redirected(url: String, to: String)
+    /// The document ends before it is complete.
+    case incomplete(url: String, CSDLError)
+    /// The document is no valid metadata; the place is in the error.
+    case invalid(url: String, CSDLError)
+    /// The service refused for another reason.
+    case refused(url: String, ODataError)
+
+    /// What is wrong, with the URL.
+    public var description: String {
+        switch self {
+        case .notFound(let url): "There is no OData service at \(url): it has no $metadata."
+        case .unauthorized(let url): "\(url) asks for a user name and a password or a token, or refuses those given."
+        case .forbidden(let url): "This user may not read \(url)."
+        case .webPage(let url, let title):
+            "\(url) answered with a web page\(title.map { " (\"\($0)\")" } ?? "") instead of metadata: perhaps a "
+                + "sign-in page or a proxy."
+        case .notOData(let url, let contentType):
+            "\(url) is not an OData service: it answered with \(contentType ?? "something without a media type")."
+        case .redirected(let url, let target): "\(url) has moved to \(target); use that address if it is trusted."
+        case .incomplete(let url, let error): "The metadata of \(url) was cut: \(error)"
+        case .invalid(let url, let error): "The metadata of \(url) cannot be read: \(error)"
+        case .refused(let url, let error): "\(url) refused to give its metadata: \(error)"
+        }
+    }
+}
+
+extension MetadataError: CodedError {
+    /// `metadata.…`.
+    public var errorCode: ErrorCode { ErrorCode(rawValue: "metadata.\(parts.name)") }
+    /// The address and what came.
+    public var errorArguments: [String: String] { ["url": parts.url, "reason": parts.reason] }
+
+    /// By what came.
+    public var failureKind: FailureKind {
+        switch self {
+        case .notFound, .webPage, .notOData, .redirected: .answer
+        case .unauthorized, .forbidden: .credentials
+        case .incomplete: .transient
+        case .invalid: .service
+        case .refused(_, let error): error.failureKind
+        }
+    }
+
+    private var parts: (name: String, url: String, reason: String) {
+        switch self {
+        case .notFound(let url): ("not-found", url, "")
+        case .unauthorized(let url): ("unauthorized", url, "")
+        case .forbidden(let url): ("forbidden", url, "")
+        case .webPage(let url, let title): ("web-page", url, title ?? "")
+        case .notOData(let url, let type): ("not-odata", url, type ?? "")
+        case .redirected(let url, let target): ("redirected", url, target)
+        case .incomplete(let url, let error): ("incomplete", url, error.description)
+        case .invalid(let url, let error): ("invalid", url, error.description)
+        case .refused(let url, let error): ("refused", url, error.description)
+        }
+    }
+}

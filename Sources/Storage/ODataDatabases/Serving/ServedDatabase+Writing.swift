@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import ODataStore
+
+/// Requests that change something: each, and each change set, one transaction with its row versions and its
+/// answer to repeats.
+extension ServedDatabase {
+    /// Answers a request that changes something.
+    func change(_ request: ODataRequest) async throws -> ODataResponse {
+        let bound = try writing.bind(request)
+        let prepared = try await writing.prepared(request, bound)
+        let budget = request.context.budget
+        let responses = try await transact([request]) { [writing] database in
+            try budget.running(on: database) { [try writing.perform(prepared, bound, in: database)] }
+        }
+        guard let response = responses.first else { throw ODataError.notImplemented(request.method.rawValue) }
+        // It is committed: what cannot be read of it afterwards does not make it a failure.
+        return (try? await writing.completed(response, request)) ?? response
+    }
+
+    /// Runs one transaction that acts once, however often it is asked for with the same id.
+    ///
+    /// - Parameters:
+    ///   - requests: the requests, for their identification.
+    ///   - body: changes the database and gives an answer to each request.
+    func transact(
+        _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [ODataResponse]
+    ) async throws -> [ODataResponse] {
+        var identification: (request: RepeatableRequest, fingerprint: String)?
+        let lifetime = Int64(options.repeatabilityLifetime)
+        if let given = try Repeatability.shared(by: requests), tracker != nil {
+            identification = (
+                try RepeatableRequest(requests, given, now: now, lifetime: lifetime),
+                RememberedRequests.fingerprint(requests.map { $0.digested(model) })
+            )
+        }
+        let commit = ServedCommit(
+            tracker: tracker, identification: identification, now: now, lifetime: lifetime, atStep: options.atStep)
+        do {
+            let budget = requests.first?.context.budget
+            let outcome = try await budget.shielding { [connections] in
+                try await connections.writer.writeWithoutTransaction { database in
+                    try commit.run(in: database, body)
+                }
+            }
+            switch outcome {
+            case .acted(var responses):
+                guard identification != nil else { return responses }
+                for index in responses.indices { responses[index].repeatabilityResult = .accepted }
+                return responses
+            case .actedBefore(let answers): return try await repeated(answers, to: requests)
+            }
+        } catch {
+            var refusal = ODataError(translating: error)
+            // The request was taken as a repeatable one, whatever became of it.
+            if identification != nil, refusal.repeatabilityResult == nil { refusal.repeatabilityResult = .accepted }
+            throw refusal
+        }
+    }
+
+    /// Answers to a repeat: as the first time, with the entities as they are now.
+    private func repeated(
+        _ answers: [RememberedRequests.Answer], to requests: [ODataRequest]
+    ) async throws -> [ODataResponse] {
+        var responses: [ODataResponse] = []
+        for (answer, request) in zip(answers, requests) {
+            responses.append(
+                try await answer.response(to: request) { try await reader.execute($0.sharing(request.context.budget)) })
+        }
+        return responses
+    }
+
+    // MARK: Batches
+
+    /// Answers the requests of a batch in order; each change set is one transaction.
+    func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
+        let budget = request.context.budget
+        budget?.share(among: items.count)
+        return try await BatchRun(
+            model: model, single: { try await self.execute($0.sharing(budget)) },
+            changeSet: { requests, resolve in
+                let requests = requests.map { $0.sharing(budget) }
+                let responses = try await self.transact(requests) { [writing = self.writing] database in
+                    try budget.running(on: database) {
+                        try resolve(requests) { try writing.perform($0, try writing.bind($0), in: database) }
+                    }
+                }
+                return await self.writing.completed(responses, to: requests)
+            }, observer: request.batchObserver
+        ).run(items, continueOnError: request.preferences.continueOnError)
+    }
+
+    // MARK: After a crash
+
+    /// Settles what a process was about to commit when it died.
+    func settleIntents() async throws {
+        // Also where there is a rollback journal now: it may have been a log when the process died.
+        guard let tracker, !options.isReadOnly else { return }
+        let lifetime = Int64(options.repeatabilityLifetime)
+        let now = now
+        try await connections.writer.writeWithoutTransaction { database in
+            try CommitIntent.settleAll(tracker, in: database, now: now, lifetime: lifetime)
+        }
+    }
+}

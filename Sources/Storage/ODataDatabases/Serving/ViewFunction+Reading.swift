@@ -1,0 +1,115 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+
+extension ForeignModel.ViewFunction {
+    /// The most rows that a function returns: its result is no collection of entities that pages could be made
+    /// of.
+    static let rowLimit = 100_000
+
+    /// The code that answers a call of the function.
+    ///
+    /// - Parameters:
+    ///   - model: the model that has the function.
+    ///   - now: the value of `now()`.
+    func handler(
+        in model: EntityDataModel, now: @escaping @Sendable () -> ODataDateTimeOffset
+    ) -> StoreProvider.OperationHandler {
+        let table = TableStorage(
+            set: name, shape: shape, table: view, rowID: nil, properties: columns.map { .column($0) }, etag: .none,
+            isReadOnly: true)
+        let mapping = StorageMapping(model: model, tables: [table])
+        return { call, database in
+            let query = try query(call.request.url.options, model)
+            let compiler = ExpressionCompiler(mapping: mapping, options: SQLCompiler.Options(now: now()))
+            let alias = compiler.newAlias()
+            let scope = SQLScope(alias: alias, source: .table(table), from: "\(name: view) AS \(name: alias)")
+            compiler.scopes[query.variable.identifier] = scope
+            let rows = ViewRows(
+                function: self, scope: scope, conditions: try query.filter.map { [try compiler.condition($0)] } ?? [],
+                order: try query.orderBy.map(StatementBuilder(compiler: compiler, scope: scope).term))
+            if case .count = call.resource.target { return .count(try rows.count(in: database)) }
+            let values = try rows.read(query, in: database, model: model)
+            if query.count { return .page(EntityPage(entities: values, count: try rows.count(in: database))) }
+            return .value(.collection(values.map { .complex($0) }), .collection(.complex(shape.name)))
+        }
+    }
+
+    /// The query options of a call over the rows. `$format` and custom options say nothing of rows.
+    ///
+    /// - Throws: 501 with the name of an option that needs pages, entities or other columns.
+    private func query(_ options: QueryOptions, _ model: EntityDataModel) throws -> BoundQuery {
+        let query: BoundQuery
+        do throws(QueryError) {
+            query = try Binder(model: model).bindQuery(options, shape: shape, set: nil)
+        } catch {
+            throw ODataError(error)
+        }
+        let refused = [
+            ("$apply", !query.apply.isEmpty), ("$compute", !query.compute.isEmpty), ("$search", query.search != nil),
+            ("$expand", !query.expand.isEmpty), ("$skiptoken", query.skipToken != nil),
+            ("$deltatoken", query.deltaToken != nil),
+        ].first { $0.1 }
+        if let refused {
+            throw ODataError.notImplemented("\(refused.0) on the result of \(name), a view without a key,")
+        }
+        return query
+    }
+}
+
+/// The rows of a view that a call asks for.
+private struct ViewRows {
+    let function: ForeignModel.ViewFunction
+    let scope: SQLScope
+    let conditions: [SQLFragment]
+    let order: [CompiledQuery.SortTerm]
+
+    private var source: SQLFragment { "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))" }
+
+    /// How many rows satisfy the conditions.
+    func count(in database: Database) throws -> Int64 {
+        let sql: SQLFragment = "SELECT COUNT(*) \(source)"
+        return try Int64.fetchOne(database, sql: sql.sql, arguments: StatementArguments(sql.arguments)) ?? 0
+    }
+
+    /// The rows, in order.
+    ///
+    /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the number of
+    ///   the row whose value is not what its column declares.
+    func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [Entity] {
+        let limit = type(of: function).rowLimit
+        var sql: SQLFragment = "SELECT \(list: function.columns.map { scope.sql($0.name) }) \(source)"
+        if !order.isEmpty { sql += " ORDER BY \(list: order.map(\.fragment))" }
+        sql += """
+             LIMIT \(bind: min(query.top ?? .max, limit + 1).databaseValue) \
+            OFFSET \(bind: (query.skip ?? 0).databaseValue)
+            """
+        var selected: Set<Int>?
+        if case .some(let ordinals, _) = query.projection { selected = Set(ordinals) }
+        let rows = try Row.fetchCursor(database, sql: sql.sql, arguments: StatementArguments(sql.arguments))
+        var entities: [Entity] = []
+        while let row = try rows.next() {
+            guard entities.count < limit else {
+                throw ODataError(
+                    status: 501, code: "TooManyRows",
+                    message: """
+                        \(function.name) has more than \(limit) rows; ask for fewer with $filter or $top, or give the \
+                        view a key to read it in pages.
+                        """, target: function.name)
+            }
+            var entity = Entity(shape: function.shape)
+            for (ordinal, column) in function.columns.enumerated() where selected?.contains(ordinal) ?? true {
+                do {
+                    entity.values[ordinal] = try column.decode(row[ordinal], in: model)
+                } catch {
+                    throw error.at(table: function.view, row: "number \(entities.count + 1)")
+                }
+            }
+            entity.markUnchanged()
+            entities.append(entity)
+        }
+        return entities
+    }
+}

@@ -1,0 +1,100 @@
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Entities that no table holds, asked as if one did: what a virtual entity set or an operation gives.
+package struct EntitiesInMemory: EvaluationSource {
+    package let model: EntityDataModel
+    package let now: ODataDateTimeOffset
+    package private(set) var entities: [Entity]
+    /// The budget of the request that is answered, and the time of the thread when the entities were there.
+    private let budget = RequestBudget.current
+    private let start = RequestBudget.threadTime
+
+    package init(_ entities: [Entity], model: EntityDataModel, now: ODataDateTimeOffset) {
+        self.entities = entities
+        self.model = model
+        self.now = now
+    }
+
+    private var evaluator: Evaluator { Evaluator(model: model, source: self, now: now) }
+
+    /// Nothing but the entities themselves can be reached.
+    package func rows(of set: String) throws -> [any EvaluationRow] {
+        throw ODataError.notImplemented("$root/\(set) here")
+    }
+
+    /// The same for singletons.
+    package func singleton(_ name: String) throws -> (any EvaluationRow)? {
+        throw ODataError.notImplemented("$root/\(name) here")
+    }
+
+    /// Stops an evaluation whose caller has gone or whose time is over.
+    package func checkEvaluation() throws {
+        guard let budget else { return }
+        try budget.check()
+        if let left = budget.timeLeft, RequestBudget.threadTime - start > left { throw budget.tooSlow }
+    }
+
+    // MARK: Narrowing
+
+    /// Keeps the entities that a condition holds for.
+    package mutating func keep(_ condition: BoundExpression) throws {
+        let evaluator = evaluator
+        entities = try Self.translating {
+            try entities.filter { try evaluator.evaluate(condition, on: $0) == .boolean(true) }
+        }
+    }
+
+    /// Keeps the entities of a type.
+    package mutating func keep(_ shape: Shape) {
+        entities = entities.filter { model.isType($0.shape.name, shape.name) }
+    }
+
+    /// Keeps the entity with a key.
+    package mutating func keep(_ key: EntityKey) { entities = entities.filter { $0.key == key } }
+
+    // MARK: Answering
+
+    /// What a query makes of the entities.
+    package func page(_ query: BoundQuery) throws -> EntityPage {
+        let answer = try Self.translating { try evaluator.evaluate(query, over: entities) }
+        let known = Dictionary(
+            entities.compactMap { entity in entity.key.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
+        return EntityPage(
+            entities: answer.rows.map { entity($0, query.resultShape, known: known) },
+            count: answer.count.map(Int64.init))
+    }
+
+    private func entity(_ row: EvaluatedRow, _ declared: Shape, known: [EntityKey: Entity]) -> Entity {
+        let original = row.key.flatMap { known[$0] }
+        // Values without a key may be of a derived type, too.
+        let derived = model.isType(row.typeName, declared.name) ? model.shape(row.typeName) : nil
+        var entity = Entity(shape: original?.shape ?? derived ?? declared)
+        for property in row.properties { entity[property.name] = property.value }
+        // Whatever was selected, the key is there.
+        for part in entity.shape.key where entity[part.path] == nil {
+            if let value = row.property(part.path) { entity[part.path] = value }
+        }
+        entity.control = original?.control ?? ControlInformation()
+        for (name, page) in row.expanded {
+            guard let navigation = entity.shape.navigationProperty(name), let shape = model.shape(navigation.target)
+            else { continue }
+            let related = page.rows.map { self.entity($0, shape, known: [:]) }
+            entity.related[name] =
+                navigation.isCollection
+                ? .many(related, count: page.count.map(Int64.init))
+                : related.first.map { .one($0) } ?? RelatedEntities.none
+        }
+        entity.markUnchanged()
+        return entity
+    }
+
+    private static func translating<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as EvaluationError {
+            throw ODataError(status: 400, code: "InvalidOperation", message: error.description)
+        }
+    }
+}

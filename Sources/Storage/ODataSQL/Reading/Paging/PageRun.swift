@@ -1,0 +1,141 @@
+import GRDB
+import ODataModel
+import ODataService
+
+/// Runs a compiled query bit by bit: each run opens its statements, reads some rows and closes them, and the
+/// next one goes on behind the last row (rule 23).
+package struct PageRun: Sendable {
+    /// Why a run stopped.
+    package enum Outcome: Hashable, Sendable {
+        /// The caller has enough for now.
+        case paused
+        /// The page is full, and more rows follow.
+        case pageIsFull
+        /// There are no more rows.
+        case ended
+    }
+
+    /// The query.
+    let compiled: CompiledQuery
+    /// The kept result that the rows are read from; `nil` for the data themselves.
+    private let snapshot: ResultSnapshots.Snapshot?
+    /// The budget of the request.
+    private let budget: RequestBudget?
+    /// The sort values of the last row; `nil` before the first.
+    private(set) var position: [DatabaseValue]?
+    /// How many rows fit on the page; `nil` for no limit.
+    private var pageLeft: Int?
+    /// Whether the page has become longer than what the statement that is being read was made for.
+    private var isExtended = false
+    /// What is left of `$top`.
+    private(set) var topLeft: Int?
+
+    /// Starts at the first row, or behind the row of a token.
+    package init(
+        _ compiled: CompiledQuery, after token: PageToken?, pageSize: Int?,
+        snapshot: ResultSnapshots.Snapshot? = nil, budget: RequestBudget? = nil
+    ) throws {
+        let compiled = snapshot?.compiled ?? compiled
+        self.compiled = compiled
+        self.snapshot = snapshot
+        self.budget = budget
+        pageLeft = pageSize
+        topLeft = compiled.top
+        guard let token else { return }
+        guard token.values.count == compiled.order.count, compiled.canResume else { throw PageToken.foreign }
+        position = token.values
+        topLeft = token.remaining
+    }
+
+    /// Reads rows until `row` says that it is enough, the page is full, or there are no more.
+    ///
+    /// - Parameters:
+    ///   - database: a connection; nothing stays open on it.
+    ///   - row: takes a row; returns whether it wants more.
+    mutating func run(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        guard let snapshot else { return try read(in: database, row) }
+        let budget = budget
+        return try snapshot.pool.read { spool in try budget.running(on: spool) { try read(in: spool, row) } }
+    }
+
+    private mutating func read(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
+        if topLeft == 0 { return .ended }
+        repeat {
+            isExtended = false
+            for fragment in statements() {
+                let statement = try StatementCache.statement(fragment.sql, in: database)
+                let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(fragment.arguments))
+                let stored = StoredRow(statement: statement.sqliteStatement)
+                var outcome: Outcome?
+                do {
+                    // Asking for one row after the other takes longer for each. This loop is only left by an error.
+                    try cursor.forEach { _ in
+                        outcome = try take(stored, cursor, row: row)
+                        if outcome != nil { throw Enough() }
+                    }
+                } catch is Enough {}
+                if let outcome { return outcome }
+                // The statement was for a shorter page.
+                if isExtended { break }
+            }
+        } while isExtended
+        return .ended
+    }
+
+    /// The statements for the rows behind ``position``, one after the other.
+    private func statements() -> [SQLFragment] {
+        if let position {
+            let limit = Self.limit(pageLeft, topLeft)
+            return compiled.pages(after: position).map { "\($0) LIMIT \(bind: limit)" }
+        }
+        let top = Self.limit(pageLeft, topLeft)
+        return [compiled.firstPage(limit: Int64.fromDatabaseValue(top).map { Int($0) }, offset: compiled.skip)]
+    }
+
+    /// Ends a loop over rows.
+    private struct Enough: Error {}
+
+    /// Takes the row that a statement stands on.
+    ///
+    /// - Returns: why it is the last of the run; `nil` where more are wanted.
+    private mutating func take(
+        _ stored: StoredRow, _ cursor: RowCursor, row: (StoredRow) throws -> Bool
+    ) throws -> Outcome? {
+        if pageLeft == 0 { return .pageIsFull }
+        try budget?.takeRows()
+        let wantsMore = try row(stored)
+        pageLeft = pageLeft.map { $0 - 1 }
+        topLeft = topLeft.map { $0 - 1 }
+        if topLeft == 0 { return .ended }
+        // Rows that nothing tells apart are read in one go.
+        guard pageLeft == 0 || (!wantsMore && compiled.canResume) else { return nil }
+        position = compiled.plan.sort.map { stored.value($0) }
+        if !wantsMore, pageLeft != 0 { return .paused }
+        guard compiled.canResume else {
+            if try cursor.next() == nil { return .ended }
+            throw ODataError(status: 500, code: "InternalError", message: "Rows without a key were not kept.")
+        }
+        // A page ends with a row that a token can name.
+        if pageLeft == 0, let token = token(now: ODataDateTimeOffset(seconds: 0)), !token.isShort {
+            pageLeft = 1
+            if !wantsMore { return .paused }
+            isExtended = true
+        }
+        return nil
+    }
+
+    /// One row more than fits on the page, which tells whether another page follows; -1 for no limit.
+    private static func limit(_ page: Int?, _ top: Int?) -> DatabaseValue {
+        let page = page.map { $0 == .max ? $0 : $0 + 1 }
+        let least = [page, top].compactMap { $0 }.min()
+        return (least ?? -1).databaseValue
+    }
+
+    /// The token for the next page.
+    func token(now: ODataDateTimeOffset) -> PageToken? {
+        position.map {
+            PageToken(
+                digest: compiled.digest, now: now, remaining: topLeft, values: $0, snapshot: snapshot?.id)
+        }
+    }
+}

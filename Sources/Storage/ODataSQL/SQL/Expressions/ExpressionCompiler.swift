@@ -1,0 +1,406 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataService
+
+/// Compiles bound expressions to SQL within one statement.
+///
+/// There are two ways to compile a boolean. As a *condition*, null counts as false, which leaves comparisons in
+/// the plain form that indexes serve. As a *value*, comparisons are never null (OData URL Conventions 4.01,
+/// 5.1.1.1), so that `not` and `eq false` give what the standard says.
+package final class ExpressionCompiler {
+    let mapping: StorageMapping
+    let options: SQLCompiler.Options
+    /// What the range variables stand for, by identifier.
+    package var scopes: [Int: SQLScope] = [:]
+    /// Whether the condition being compiled says which rows exist for the caller.
+    var isWithinRowFilter = false
+    private var aliasCount = 0
+    /// The bytes of all conditions and values so far.
+    private var length = 0
+    /// Whether the statement depends on the time.
+    var usesNow = false
+    /// Whether there is a search, which a full-text index would serve.
+    var usesSearch = false
+    /// What the store must hold for the statement to be run.
+    private(set) var requirements: [LoadingRequirement] = []
+    /// The rows that the request addresses, which the statement selects from, by their ids.
+    var addressed: (alias: String, rows: SQLFragment)?
+    /// The common tables of the statement, in the order of their definition.
+    private(set) var common: [SQLFragment] = []
+
+    /// The literals of the request, so that the statement can be used again for others; empty when it is used once.
+    let literals: [ODataValue]
+
+    package init(mapping: StorageMapping, options: SQLCompiler.Options, literals: [ODataValue] = []) {
+        self.mapping = mapping
+        self.options = options
+        self.literals = literals
+    }
+
+    /// The literal that a constant of a type was made of; `nil` where it could be several.
+    func literal(of constant: ODataValue, _ type: TypeReference) -> Int? {
+        var found: Int?
+        for (index, literal) in literals.enumerated()
+        where TypePromotion.adapt(literal, to: type, model: mapping.model) == constant {
+            if found != nil { return nil }
+            found = index
+        }
+        return found
+    }
+
+    /// A constant in the form that a codec stores, as a parameter of the statement.
+    func bound(_ stored: DatabaseValue, _ constant: ODataValue, type: TypeReference, codec: ColumnCodec)
+        -> SQLFragment
+    {
+        if literals.isEmpty { return SQLFragment(bind: stored) }
+        return "\(bind: stored, literal: literal(of: constant, type), .value(type, codec))"
+    }
+
+    /// A table alias not used before in the statement.
+    package func newAlias() -> String {
+        aliasCount += 1
+        // For each table of each statement: an interpolation would ask for more room than it needs.
+        return "t" + String(aliasCount - 1)
+    }
+
+    /// Adds a check that runs before the statement.
+    ///
+    /// - Parameter violation: a statement that finds a row if the check fails.
+    func require(_ violation: SQLFragment, _ error: ODataError) {
+        requirements.append(LoadingRequirement(violation: violation, error: error))
+    }
+
+    /// Defines a common table, which is computed once however often it is read.
+    ///
+    /// - Returns: its name.
+    func addCommon(_ select: SQLFragment) -> String {
+        let name = "w\(common.count)"
+        common.append("\(name: name) AS MATERIALIZED (\(select))")
+        return name
+    }
+
+    /// Defines a common table that refers to itself.
+    func addRecursive(_ name: String, _ columns: SQLFragment, select: SQLFragment) {
+        common.append("\(name: name)(\(columns)) AS (\(select))")
+    }
+
+    // MARK: Conditions
+
+    /// SQL that is true exactly where the expression is; null and false are the same.
+    ///
+    /// - Throws: ``ODataError`` 400 where all of it together is too long.
+    package func condition(_ expression: BoundExpression) throws -> SQLFragment {
+        let sql = try plainCondition(expression)
+        try count(sql)
+        return sql
+    }
+
+    private func plainCondition(_ expression: BoundExpression) throws -> SQLFragment {
+        switch expression {
+        case .binary(.and, _, _, _), .binary(.or, _, _, _):
+            var text = SQLFragment.Interpolation(literalCapacity: 128, interpolationCount: 2)
+            try write(expression, into: &text)
+            return SQLFragment(stringInterpolation: text)
+        case .binary(let op, let left, let right, _) where Self.isComparison(op):
+            return try compare(op, left: left, right: right, isCondition: true)
+        case .membership(let operand, let members): return try membership(operand, members, isCondition: true)
+        case .constant(.boolean(let flag), _): return flag ? "1" : "0"
+        default: return try value(expression).sql
+        }
+    }
+
+    /// Writes a condition. What `and` and `or` join goes into one text, however deep: a text for each of them would copy
+    /// the first condition of a chain as often as the chain is long.
+    private func write(_ expression: BoundExpression, into text: inout SQLFragment.Interpolation) throws {
+        guard case .binary(let op, let left, let right, _) = expression, op == .and || op == .or else {
+            text.appendInterpolation(try condition(expression))
+            return
+        }
+        text.appendLiteral("(")
+        try write(left, into: &text)
+        text.appendLiteral(op == .and ? " AND " : " OR ")
+        try write(right, into: &text)
+        text.appendLiteral(")")
+    }
+
+    static func isComparison(_ op: BinaryOperator) -> Bool {
+        switch op {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: true
+        default: false
+        }
+    }
+
+    // MARK: Values
+
+    /// SQL that yields the expression's value.
+    ///
+    /// - Throws: ``ODataError`` 400 where all of it together is too long.
+    func value(_ expression: BoundExpression) throws -> Operand {
+        let operand = try plainValue(expression)
+        try count(operand.sql)
+        return operand
+    }
+
+    /// The most bytes that the conditions and values of one statement may take, each with those it is made of: what
+    /// `$compute` names stands wherever the name does, and so doubles with each name that is made of the one before twice.
+    static let maxLength = 32 << 20
+
+    private func count(_ sql: SQLFragment) throws {
+        length += sql.sql.utf8.count
+        guard length <= Self.maxLength else { throw ODataError.tooComplex }
+    }
+
+    private func plainValue(_ expression: BoundExpression) throws -> Operand {
+        switch expression {
+        case .constant(let value, let type):
+            var operand = try Operand.constant(value, type)
+            if !literals.isEmpty, case .exact(let stored) = ComparisonForm.of(value, in: operand.codec) {
+                operand.sql = bound(stored, value, type: type, codec: operand.codec)
+            }
+            return operand
+        case .path(let path): return try scalar(path)
+        case .unary(.not, let operand, _):
+            let inner = try value(operand)
+            return boolean("NOT \(inner.sql)", isNullable: inner.isNullable)
+        case .unary(.negate, let operand, let type): return try negate(value(operand), type)
+        case .binary(let op, let left, let right, let type):
+            if Self.isComparison(op) { return boolean(try compare(op, left: left, right: right, isCondition: false)) }
+            switch op {
+            case .and, .or:
+                let (a, b) = (try value(left), try value(right))
+                let nullable = a.isNullable || b.isNullable
+                return boolean(
+                    op == .and ? "(\(a.sql) AND \(b.sql))" : "(\(a.sql) OR \(b.sql))", isNullable: nullable)
+            case .has: return try hasFlags(value(left), value(right))
+            default: return try arithmetic(op, left: value(left), right: value(right), type: type)
+            }
+        case .membership(let operand, let members):
+            return boolean(try membership(operand, members, isCondition: false))
+        case .function(let function, let arguments, let type): return try call(function, arguments, type: type)
+        case .cast(let operand, let type): return try cast(value(operand), to: type)
+        case .isOf(let path, let name): return boolean(try isOf(path, name))
+        case .any(let path, let variable, let predicate):
+            return boolean(try exists(path, variable, predicate: predicate.map { ($0, false) }))
+        case .all(let path, let variable, let predicate):
+            return boolean("NOT \(try exists(path, variable, predicate: (predicate, true)))")
+        case .count(let path, let variable, let filter): return try count(path, variable, filter: filter)
+        case .isOfValue(let operand, let type): return boolean(try isOf(operand, type))
+        case .isDefined(let path): return boolean(try isDefined(path))
+        case .search(let expression, let variable):
+            guard let scope = scopes[variable.identifier] else { throw Self.unsupported("$search here") }
+            return boolean(try search(expression, scope))
+        case .list(let members, let type): return try list(members, type)
+        case .aggregate(let path, let item): return try aggregate(path, item)
+        case .custom(let function, let arguments): return try call(function, arguments)
+        case .hierarchyTest: return try test(expression)
+        }
+    }
+
+    func boolean(_ sql: SQLFragment, isNullable: Bool = false) -> Operand {
+        Operand(sql: sql, type: .primitive(.boolean), codec: .boolean, isNullable: isNullable)
+    }
+
+    private func hasFlags(_ value: Operand, _ flags: Operand) throws -> Operand {
+        guard value.codec == .integer, flags.codec == .integer else { throw Self.unsupported("has") }
+        return boolean("(\(value.sql) & \(flags.sql)) = \(flags.sql)", isNullable: value.isNullable || flags.isNullable)
+    }
+
+    /// The refusal of what has no SQL.
+    static func unsupported(_ name: String) -> ODataError { .notImplemented(name) }
+
+    // MARK: in
+
+    private func membership(
+        _ operand: BoundExpression, _ members: [BoundExpression], isCondition: Bool
+    ) throws -> SQLFragment {
+        if Self.isStructured(operand.type) {
+            let equal = try members.map { try compare(.equal, left: operand, right: $0, isCondition: isCondition) }
+            return equal.isEmpty ? "0" : .disjunction(equal[...])
+        }
+        let tested = try value(Self.peeled(operand))
+        // What has no declared type is compared as what each member is.
+        let isDynamic = tested.dynamic != nil
+        var stored: [SQLFragment] = []
+        var others: [SQLFragment] = []
+        for member in members {
+            guard !isDynamic, tested.anyTextColumn == nil, case .constant(let constant, _) = member, !constant.isNull,
+                let value = Self.listed(constant, in: tested.codec)
+            else {
+                others.append(try compare(.equal, left: operand, right: member, isCondition: isCondition))
+                continue
+            }
+            stored.append("\(bind: value)")
+        }
+        if !stored.isEmpty {
+            let list: SQLFragment = "\(Self.lookedUp(tested)) IN (\(list: stored))"
+            others.append(isCondition || !tested.isNullable ? list : "coalesce(\(list), 0)")
+        }
+        return others.isEmpty ? "0" : .disjunction(others[...])
+    }
+
+    /// A constant as SQL's own equality finds it in a list; `nil` where it needs a comparison of its own.
+    private static func listed(_ constant: ODataValue, in codec: ColumnCodec) -> DatabaseValue? {
+        switch (codec, constant) {
+        case (.dateTimeOffset, _):
+            return ColumnCodec.instant(constant).map {
+                ColumnCodec.blob(InstantKey.encode(seconds: $0.seconds, picoseconds: $0.picoseconds))
+            }
+        case (.guidText, .guid(let guid)): return guid.description.databaseValue
+        default:
+            guard codec.isUnambiguous, case .exact(let stored) = ComparisonForm.of(constant, in: codec) else {
+                return nil
+            }
+            return stored
+        }
+    }
+
+    /// The only form of what is looked up in a list: instants without their offsets, GUIDs in small letters.
+    private static func lookedUp(_ operand: Operand) -> SQLFragment {
+        switch operand.codec {
+        case .dateTimeOffset: operand.order
+        case .guidText: "lower(\(operand.sql))"
+        default: operand.sortable
+        }
+    }
+
+    // MARK: isof and isdefined
+
+    /// Whether a value that is not null is of a type that is not structured.
+    private func isOf(_ expression: BoundExpression, _ type: TypeReference) throws -> SQLFragment {
+        guard type == expression.type || Self.peeled(.cast(expression, type)) != .cast(expression, type) else {
+            if case .untyped = expression.type { throw Self.unsupported("isof of a value without a declared type") }
+            return "0"
+        }
+        return "(\(try value(expression).sql)) IS NOT NULL"
+    }
+
+    /// Whether the row has what a path leads to: not the properties of other types, nor those that its branch of a
+    /// `concat` does not make.
+    private func isDefined(_ path: BoundPath) throws -> SQLFragment {
+        let name = Self.name(of: path.steps)
+        guard let scope = scopes[path.variable.identifier] else { throw Self.unsupported("isdefined here") }
+        if let condition = scope.defined[name] { return condition }
+        var condition: [SQLFragment] = []
+        for (index, step) in path.steps.enumerated() {
+            let before = BoundPath(
+                variable: path.variable, steps: Array(path.steps[..<index]), type: .untyped("Edm.Untyped"))
+            switch step {
+            case .cast(let shape):
+                condition.append(try isOf(before, shape.name))
+            case .dynamic(let name):
+                guard case .entity(let scope, _, _) = try resolve(before), let table = scope.table,
+                    let column = table.dynamicProperties
+                else { return "0" }
+                let path = SQLFragment.jsonPath([name]).databaseValue
+                condition.append("json_type(\(scope.sql(column)), \(bind: path)) IS NOT NULL")
+            case .navigation where index < path.steps.count - 1:
+                // What is not there has no properties.
+                var through = before
+                through.steps.append(step)
+                guard case .entity(let joined, _, _) = try resolve(through), let table = joined.table else {
+                    throw Self.unsupported("isdefined of \(name)")
+                }
+                condition.append(try exists(joined, table))
+            case .property(let property, _, _) where index < path.steps.count - 1:
+                var through = before
+                through.steps.append(step)
+                if case .complex(_, _, let presence, _) = try resolve(through) {
+                    condition.append("coalesce(\(presence), 0) = 1")
+                } else {
+                    throw Self.unsupported("isdefined of \(property.name)")
+                }
+            default: continue
+            }
+        }
+        return condition.isEmpty ? "1" : "(\(.conjunction(condition)))"
+    }
+
+    // MARK: Lists and registered functions
+
+    /// A list whose members are not all constants, as the JSON that collections are stored as.
+    private func list(_ members: [BoundExpression], _ type: TypeReference) throws -> Operand {
+        let values = try members.map { try jsonMember(try value($0)) }
+        return Operand(
+            sql: "json_array(\(list: values))", type: .collection(type), codec: .json, isNullable: false)
+    }
+
+    private func call(_ function: ScalarFunction, _ arguments: [BoundExpression]) throws -> Operand {
+        if arguments.isEmpty, let condition = mapping.rowConditions[function.name] {
+            guard let scope = scopes[0], let table = scope.table, let sql = condition.fragment(of: table, in: scope)
+            else { throw Self.unsupported("\(function.name) here") }
+            return boolean(sql)
+        }
+        if function.isDeclared, !mapping.computedFunctions.contains(function.name) {
+            throw Self.unsupported("The function \(function.name.prefix { $0 != "(" }) in an expression")
+        }
+        let values = try zip(arguments, function.parameters).map { argument, type in
+            try converted(try value(argument), to: Operand.canonicalCodec(type)).sql
+        }
+        return Operand(
+            sql: "\(name: AppFunctions.sqlName(function.name))(\(list: values))", type: function.returnType,
+            codec: Operand.canonicalCodec(function.returnType))
+    }
+
+    // MARK: isof
+
+    private func isOf(_ path: BoundPath, _ name: QualifiedName) throws -> SQLFragment {
+        switch try resolve(path) {
+        case .entity(let scope, let shape, _):
+            guard let table = scope.table else { throw Self.unsupported("isof") }
+            if mapping.model.isType(shape.name, name) { return try exists(scope, table) }
+            return try typeCondition(scope, table, name: name)
+        case .complex(let shape, _, let presence, _) where mapping.model.isType(shape.name, name):
+            return "coalesce(\(presence), 0) = 1"
+        default: throw Self.unsupported("isof of \(path.type)")
+        }
+    }
+
+    /// Whether the row behind a left join is there.
+    func exists(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
+        guard let probe = table.rowID ?? keyColumns(table).first?.name else {
+            throw Self.unsupported("null test of \(table.set) without key")
+        }
+        return "\(scope.sql(probe)) IS NOT NULL"
+    }
+
+    /// Whether a row's type is `name` or derives from it.
+    func typeCondition(_ scope: SQLScope, _ table: TableStorage, name: QualifiedName) throws -> SQLFragment {
+        guard let discriminator = table.discriminator else { return "0" }
+        var names: [QualifiedName] = [name]
+        var index = 0
+        while index < names.count {
+            names += mapping.model.derivedTypes(of: names[index])
+            index += 1
+        }
+        let list = names.map { "\(bind: $0.description.databaseValue)" as SQLFragment }
+        return "coalesce(\(scope.sql(discriminator)) IN (\(list: list)), 0)"
+    }
+
+    /// The columns of the table's key, in key order; empty where a part has no column of its own.
+    func keyColumns(_ table: TableStorage) -> [ColumnStorage] { table.keyColumns }
+}
+
+extension TableStorage {
+    /// The columns of the key, in key order; empty where a part of the key has no column.
+    package var keyColumns: [ColumnStorage] {
+        if let knownKeyColumns { return knownKeyColumns }
+        var result: [ColumnStorage] = []
+        for part in shape.key {
+            var storages = properties
+            var current = shape
+            var found: ColumnStorage?
+            for name in part.path.split(separator: "/") {
+                guard let ordinal = current.ordinal(of: String(name)), ordinal < storages.count else { return [] }
+                switch storages[ordinal] {
+                case .column(let column): found = column
+                case .complex(let shape, let nested, _): (current, storages) = (shape, nested)
+                case .absent: return []
+                }
+            }
+            guard let found else { return [] }
+            result.append(found)
+        }
+        return result
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The folder of this process for temporary files, below one that all processes of the user share.
+///
+/// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder as long as it
+/// runs, also until `kill -9`. The next process that needs such a folder removes those whose lock is free.
+package final class SpoolFolder: Sendable {
+    /// The path of the folder.
+    let path: String
+    /// The descriptor that holds the lock, for as long as the process runs.
+    private let lock: Int32
+
+    private static let current = Mutex<SpoolFolder?>(nil)
+    private static let lockName = "lock"
+
+    private init(path: String, lock: Int32) {
+        self.path = path
+        self.lock = lock
+    }
+
+    /// The path of a new file.
+    ///
+    /// - Throws: ``StoreError`` when the folder cannot be made.
+    package static func newFile(_ name: String) throws(StoreError) -> String {
+        let folder = try current.withLock { current throws(StoreError) in
+            // Somebody may have cleared the temporary folder meanwhile.
+            if let known = current, isOwnFolder(known.path) { return known }
+            let made = try make()
+            current = made
+            return made
+        }
+        return "\(folder.path)/\(name)"
+    }
+
+    /// Removes the temporary files of processes that do not run any more, also of those that were killed.
+    ///
+    /// A folder that cannot be read or locked is left alone.
+    package static func removeLeftovers() { removeLeftovers(in: sharedPath) }
+
+    /// The folder that all processes of the user share.
+    package static var sharedPath: String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("outpost-spool-\(getuid())").path
+    }
+
+    private static func make() throws(StoreError) -> SpoolFolder {
+        let shared = sharedPath
+        guard mkdir(shared, 0o700) == 0 || isOwnFolder(shared) else { throw failure(shared) }
+        // Nobody may take a folder for one left behind before its lock is held.
+        guard let gate = locked(shared, waits: true) else { throw failure(shared) }
+        defer { close(gate) }
+        removeUnlocked(in: shared)
+        let path = "\(shared)/\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        guard mkdir(path, 0o700) == 0, let lock = locked(path, waits: false) else { throw failure(path) }
+        return SpoolFolder(path: path, lock: lock)
+    }
+
+    package static func removeLeftovers(in shared: String) {
+        guard isOwnFolder(shared), let gate = locked(shared, waits: true) else { return }
+        defer { close(gate) }
+        removeUnlocked(in: shared)
+    }
+
+    private static func removeUnlocked(in shared: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: shared)) ?? [] where name != lockName {
+            let path = "\(shared)/\(name)"
+            guard isOwnFolder(path), let lock = locked(path, waits: false) else { continue }
+            try? FileManager.default.removeItem(atPath: path)
+            close(lock)
+        }
+    }
+
+    /// Opens and locks the lock file of a folder that was checked.
+    ///
+    /// - Returns: the descriptor; `nil` when another process holds the lock.
+    private static func locked(_ folder: String, waits: Bool) -> Int32? {
+        let descriptor = open("\(folder)/\(lockName)", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Whether a path is a folder of this user that nobody else may write, and no link.
+    private static func isOwnFolder(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == getuid() && status.st_mode & 0o077 == 0
+    }
+
+    private static func failure(_ path: String) -> StoreError {
+        .database(
+            code: 14,
+            message: "temporary files need the folder \(path), which must belong to this user alone; remove what is "
+                + "there, or set TMPDIR to another folder")
+    }
+}
+
+/// The temporary files in which results are kept for later pages.
+public enum SpoolFiles {
+    /// Removes the temporary files of processes that do not run any more, also of those that were killed.
+    ///
+    /// It is done before the first result of a process is kept, too. A program that serves for long calls it at its start.
+    public static func removeLeftovers() { SpoolFolder.removeLeftovers() }
+}

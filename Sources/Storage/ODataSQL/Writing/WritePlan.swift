@@ -1,0 +1,443 @@
+import Foundation
+import GRDB
+import ODataModel
+
+/// A table's storage compiled for work on whole rows: every column at a fixed position, every property of
+/// every type that the table holds as a tree over these positions. No name is looked up in a loop over rows.
+package struct WritePlan: Sendable {
+    /// One column that holds a property's value, or tells whether a complex value is there.
+    struct Slot: Sendable {
+        /// The column's name.
+        var name: String
+        /// How its values are stored; `nil` for the presence column of a complex value, which holds 1 for a
+        /// value, 0 for null, and NULL when the value is not loaded or was never set.
+        var column: ColumnStorage?
+        /// The number of its bit among what is not loaded; `nil` when it always is.
+        var bit: Int?
+    }
+
+    /// Where a property's value lies in the slots.
+    indirect enum Node: Sendable {
+        case slot(Int)
+        case complex(Shape, presence: Int, [Node])
+        case absent
+    }
+
+    /// A slot whose value need not be loaded, as a property of one type.
+    struct PropertySlot: Sendable {
+        var index: Int
+        var bit: Int
+        /// The names on the way to the property.
+        var path: [String]
+    }
+
+    /// The columns that are not properties, in the order in which a row is selected.
+    struct SystemColumns: Sendable {
+        var rowID: Int?
+        var etag: Int?
+        var notLoaded: Int?
+        var discriminator: Int?
+        var dynamic: Int?
+        var owner: Int?
+        var parent: Int?
+        var names: [String] = []
+
+        fileprivate init(_ storage: TableStorage) {
+            rowID = add(storage.rowID)
+            if case .column(let name) = storage.etag { etag = add(name) }
+            notLoaded = add(storage.notLoaded)
+            discriminator = add(storage.discriminator)
+            dynamic = add(storage.dynamicProperties)
+            owner = add(storage.visibility?.ownerColumn)
+            parent = add(storage.set.contains("/") ? OfflineLayout.parentColumn : nil)
+        }
+
+        private mutating func add(_ name: String?) -> Int? {
+            guard let name else { return nil }
+            names.append(name)
+            return names.count - 1
+        }
+    }
+
+    /// A foreign key: the set that it refers to, and for each part its slot and the column there that it is equal to.
+    struct VariableReference: Sendable {
+        var target: String
+        var pairs: [(slot: Int, column: String)]
+    }
+
+    let storage: TableStorage
+    let model: EntityDataModel
+    let slots: [Slot]
+    let system: SystemColumns
+    /// The slots of the key's columns, in key order.
+    let keySlots: [Int]
+    /// Whether SQLite may find another key for a part of the key: by the affinity or the collation of its column.
+    let hasTextKey: Bool
+    /// Whether a part of the key may be written in several ways.
+    let hasVariableKey: Bool
+    /// The foreign keys of which a part may be written in several ways.
+    let variableReferences: [VariableReference]
+    /// The positions of ``TableStorage/digestColumns`` in a selected row: what a digest is made of.
+    let digestPositions: [Int]
+    private let nodesByType: [QualifiedName: [Node]]
+
+    init(storage: TableStorage, model: EntityDataModel) {
+        self.storage = storage
+        self.model = model
+        var slots: [Slot] = []
+        var positions: [String: Int] = [:]
+        let bits = Dictionary(
+            storage.columns.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        func slot(_ name: String, _ column: ColumnStorage?) -> Int {
+            if let known = positions[name] { return known }
+            let bit = column?.isOptionallyLoaded == true && storage.notLoaded != nil ? bits[name] : nil
+            slots.append(Slot(name: name, column: column, bit: bit))
+            positions[name] = slots.count - 1
+            return slots.count - 1
+        }
+        func node(_ property: PropertyStorage) -> Node {
+            switch property {
+            case .column(let column): .slot(slot(column.name, column))
+            case .complex(let shape, let nested, let presence):
+                .complex(shape, presence: slot(presence, nil), nested.map(node))
+            case .absent: .absent
+            }
+        }
+        var nodes = [storage.shape.name: storage.properties.map(node)]
+        for (type, properties) in storage.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
+            nodes[type] = (nodes[storage.shape.name] ?? []) + properties.map(node)
+        }
+        self.slots = slots
+        system = SystemColumns(storage)
+        keySlots = storage.shape.key.compactMap { storage.column(at: $0.path).flatMap { positions[$0.name] } }
+        hasTextKey = keySlots.contains { slots[$0].column?.isComparedAsText == true }
+        hasVariableKey = keySlots.contains { slots[$0].column?.codec.hasSeveralForms == true }
+        variableReferences = Self.variableReferences(of: storage, slots, positions: positions, model: model)
+        digestPositions = storage.digestColumns.compactMap { [system] name in
+            positions[name].map { $0 + system.names.count } ?? system.names.firstIndex(of: name)
+        }
+        nodesByType = nodes
+    }
+
+    private static func variableReferences(
+        of storage: TableStorage, _ slots: [Slot], positions: [String: Int], model: EntityDataModel
+    ) -> [VariableReference] {
+        let shapes = [storage.shape] + TableLayout.derivedShapes(of: storage.shape, model: model)
+        return storage.navigation.sorted { $0.key < $1.key }.compactMap { name, navigation in
+            guard case .join(let target, let pairs) = navigation,
+                // Only where the foreign key lies in these rows.
+                shapes.contains(where: { $0.navigationProperty(name)?.constraints.isEmpty == false })
+            else { return nil }
+            let parts = pairs.compactMap { pair in positions[pair.source].map { (slot: $0, column: pair.target) } }
+            guard parts.count == pairs.count,
+                parts.contains(where: { slots[$0.slot].column?.codec.hasSeveralForms == true })
+            else { return nil }
+            return VariableReference(target: target, pairs: parts)
+        }
+    }
+
+    /// The tree of a type's properties; `nil` for a type that the table does not hold.
+    func nodes(of shape: Shape) -> [Node]? {
+        nodesByType[shape.name]
+            ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
+    }
+
+    /// The slots below a node that need not be loaded.
+    func optionalSlots(of node: Node) -> [Int] {
+        switch node {
+        case .slot(let index): return slots[index].bit == nil ? [] : [index]
+        case .complex(_, let presence, let nested):
+            let inner = nested.flatMap(optionalSlots)
+            return inner.isEmpty ? [] : [presence] + inner
+        case .absent: return []
+        }
+    }
+
+    /// The slots of a type's properties that need not be loaded.
+    func propertySlots(of shape: Shape) -> [PropertySlot] {
+        func collect(_ shape: Shape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
+            zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
+                let path = path + [property.name]
+                switch node {
+                case .slot(let index):
+                    return slots[index].bit.map { [PropertySlot(index: index, bit: $0, path: path)] } ?? []
+                case .complex(let nested, _, let nodes): return collect(nested, nodes, path: path)
+                case .absent: return []
+                }
+            }
+        }
+        return collect(shape, nodes(of: shape) ?? [], path: [])
+    }
+
+    /// The presence slots of complex values of which nothing is loaded any more.
+    ///
+    /// - Parameters:
+    ///   - dropped: the slots that are loaded no longer.
+    ///   - bits: what was not loaded before.
+    func presences(goneWith dropped: Set<Int>, _ bits: [UInt8], of shape: Shape) -> [Int] {
+        func collect(_ node: Node) -> (isGone: Bool, isTouched: Bool, presences: [Int]) {
+            switch node {
+            case .slot(let index):
+                let isDropped = dropped.contains(index)
+                let wasMissing = slots[index].bit.map { Self.contains($0, in: bits) } ?? false
+                return (isDropped || wasMissing, isDropped, [])
+            case .complex(_, let presence, let nested):
+                let inner = nested.map(collect)
+                let isTouched = inner.contains { $0.isTouched }
+                let isGone = isTouched && inner.allSatisfy { $0.isGone }
+                return (isGone, isTouched, inner.flatMap(\.presences) + (isGone ? [presence] : []))
+            case .absent: return (true, false, [])
+            }
+        }
+        return (nodes(of: shape) ?? []).flatMap { collect($0).presences }
+    }
+
+    /// The position of a column's slot.
+    func slot(named column: String) -> Int? { slots.firstIndex { $0.name == column } }
+
+    /// The path of the property that a column holds, such as `Address/City`; a derived type's property has
+    /// its name alone.
+    func path(ofColumn column: String) -> String? {
+        guard let slot = slot(named: column) else { return nil }
+        func search(_ shape: Shape, _ nodes: [Node], prefix: String) -> String? {
+            for (property, node) in zip(shape.properties, nodes) {
+                switch node {
+                case .slot(slot): return prefix + property.name
+                case .complex(let nested, _, let inner):
+                    if let path = search(nested, inner, prefix: "\(prefix)\(property.name)/") { return path }
+                default: continue
+                }
+            }
+            return nil
+        }
+        for (type, nodes) in nodesByType.sorted(by: { $0.value.count < $1.value.count }) {
+            if let shape = model.shape(type) ?? (type == storage.shape.name ? storage.shape : nil),
+                let path = search(shape, nodes, prefix: "")
+            {
+                return path
+            }
+        }
+        return nil
+    }
+
+    // MARK: SQL
+
+    /// `SELECT` of the system columns and all slots, up to and including the table.
+    package var selection: String {
+        let columns = (system.names + slots.map(\.name)).map(\.sqlIdentifier).joined(separator: ", ")
+        return "SELECT \(columns) FROM \(storage.table.sqlIdentifier)"
+    }
+
+    /// Whether rows have no key of their own: what one entity contains at most once needs none
+    /// (OData CSDL 4.01, 6.5 *Key*).
+    var isFoundByParent: Bool { storage.shape.key.isEmpty }
+
+    /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
+    func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
+        var conditions = keySlots.map { "\(slots[$0].name.sqlIdentifier) = ?" }
+        if hasParent { conditions.append("\(OfflineLayout.parentColumn.sqlIdentifier) = ?") }
+        if !includesHidden, let visibility = storage.visibility {
+            conditions.append(
+                "\(visibility.ownerColumn.sqlIdentifier) NOT IN (SELECT id FROM \(visibility.hiddenTable.sqlIdentifier))"
+            )
+        }
+        return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
+    }
+
+    // MARK: Entities to columns
+
+    /// Writes an entity's loaded properties into slots; what is not loaded is left as it is.
+    ///
+    /// - Throws: ``StoredValueError`` with the column's name when a value does not fit its column.
+    func encode(_ entity: Entity, into row: inout [DatabaseValue?]) throws(StoredValueError) {
+        guard let nodes = nodes(of: entity.shape) else {
+            throw StoredValueError(
+                table: storage.table, found: "an entity of type \(entity.shape)", expected: "\(storage.shape)")
+        }
+        try encode(entity, nodes, into: &row)
+    }
+
+    private func encode(
+        _ entity: Entity, _ nodes: [Node], into row: inout [DatabaseValue?]
+    ) throws(StoredValueError) {
+        for (ordinal, node) in nodes.enumerated() {
+            guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
+            switch node {
+            case .slot(let index):
+                guard let column = slots[index].column else { continue }
+                do throws(StoredValueError) {
+                    if !storage.storesNaN, value.isNaN {
+                        throw StoredValueError(found: "NaN", expected: "a number that SQLite can hold")
+                    }
+                    row[index] = try column.codec.encode(value)
+                } catch {
+                    throw error.at(table: storage.table, column: column.name)
+                }
+            case .complex(_, let presence, let nested):
+                if case .complex(let inner) = value {
+                    row[presence] = 1.databaseValue
+                    try encode(inner, nested, into: &row)
+                } else {
+                    clear(node, in: &row)
+                }
+            case .absent: continue
+            }
+        }
+    }
+
+    /// Writes null into everything below a node.
+    func clear(_ node: Node, in row: inout [DatabaseValue?]) {
+        switch node {
+        case .slot(let index): row[index] = .null
+        case .complex(_, let presence, let nested):
+            row[presence] = 0.databaseValue
+            for node in nested { clear(node, in: &row) }
+        case .absent: break
+        }
+    }
+
+    /// The dynamic properties in a JSON object.
+    ///
+    /// - Throws: ``StoredValueError`` for what is none.
+    static func dynamicProperties(
+        of text: String?, in model: EntityDataModel
+    ) throws(StoredValueError) -> [String: ODataValue] {
+        guard let text, case .complex(let holder) = try StoredJSON.decode(text, as: .complex(nil), in: model) else {
+            return [:]
+        }
+        return holder.dynamicProperties
+    }
+
+    /// The JSON object of dynamic properties; `nil` for none. One that is null is one that is not there (OData CSDL 4.01, 6.3).
+    static func dynamicText(_ properties: [String: ODataValue]) -> String? {
+        let properties = properties.filter { !$0.value.isNull }
+        guard !properties.isEmpty else { return nil }
+        let shape = Shape(dynamic: QualifiedName("Outpost", "Dynamic"), properties: [])
+        var holder = Entity(shape: shape)
+        holder.dynamicProperties = properties
+        return StoredJSON.encode(.complex(holder))
+    }
+
+    /// The bits of what is not loaded in a row: `nil` slots that have a bit; NULL when there is none.
+    func notLoadedBits(_ row: [DatabaseValue?]) -> DatabaseValue {
+        var bits: [UInt8] = []
+        for (index, slot) in slots.enumerated() where row[index] == nil {
+            if let bit = slot.bit { Self.set(bit, in: &bits) }
+        }
+        return bits.isEmpty ? .null : Data(bits).databaseValue
+    }
+
+    static func set(_ bit: Int, in bits: inout [UInt8]) {
+        while bits.count <= bit / 8 { bits.append(0) }
+        bits[bit / 8] |= 1 << UInt8(bit % 8)
+    }
+
+    static func contains(_ bit: Int, in bits: [UInt8]) -> Bool {
+        bit / 8 < bits.count && bits[bit / 8] & (1 << UInt8(bit % 8)) != 0
+    }
+
+    // MARK: Rows to entities
+
+    /// A row as it was selected by ``selection``.
+    package struct Stored {
+        var rowID: Int64?
+        var owner: Int64?
+        var parent: Int64?
+        var etag: String?
+        var notLoaded: [UInt8]
+        var type: String?
+        var dynamic: String?
+        var slots: [DatabaseValue]
+        var digest: String?
+    }
+
+    /// Takes a row apart.
+    package func stored(_ row: Row) -> Stored {
+        let offset = system.names.count
+        var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
+        if let position = system.rowID { stored.rowID = row[position] }
+        if let position = system.owner { stored.owner = row[position] }
+        if let position = system.parent { stored.parent = row[position] }
+        if let position = system.etag { stored.etag = row[position] }
+        if let position = system.notLoaded, let bits: Data = row[position] { stored.notLoaded = Array(bits) }
+        if let position = system.discriminator { stored.type = row[position] }
+        if let position = system.dynamic { stored.dynamic = row[position] }
+        if storage.etag == .contentDigest {
+            var digest = RowDigest()
+            for position in digestPositions { digest.add(row[position]) }
+            stored.digest = digest.etag()
+        }
+        return stored
+    }
+
+    /// Makes an entity of a row, with its ETag and, for a derived type, its type in the control information.
+    ///
+    /// - Throws: ``StoredValueError`` with table and column when a value does not parse as declared.
+    func entity(_ stored: Stored) throws(StoredValueError) -> Entity {
+        var shape = storage.shape
+        if let type = stored.type.flatMap({ QualifiedName($0) }), let derived = model.shape(type) { shape = derived }
+        let nodes = nodes(of: shape) ?? []
+        var entity = Entity(shape: shape)
+        do {
+            for (ordinal, node) in nodes.enumerated() {
+                entity.values[ordinal] = try value(node, stored)
+            }
+            if stored.dynamic != nil {
+                entity.dynamicProperties = try Self.dynamicProperties(of: stored.dynamic, in: model)
+            }
+        } catch {
+            throw error.at(table: storage.table, row: stored.rowID.map { "\($0)" })
+        }
+        entity.control.etag = etag(stored)
+        if shape != storage.shape { entity.control.type = shape.name }
+        entity.markUnchanged()
+        return entity
+    }
+
+    /// The ETag of a row.
+    func etag(_ stored: Stored) -> String? {
+        switch storage.etag {
+        case .column: return stored.etag
+        case .contentDigest: return stored.digest
+        case .none: return nil
+        }
+    }
+
+    private func value(_ node: Node, _ stored: Stored) throws(StoredValueError) -> ODataValue? {
+        switch node {
+        case .slot(let index):
+            let slot = slots[index]
+            if let bit = slot.bit, Self.contains(bit, in: stored.notLoaded) { return nil }
+            guard let column = slot.column else { return nil }
+            return try column.decode(stored.slots[index], in: model)
+        case .complex(let shape, let presence, let nested):
+            let mark = Int64.fromDatabaseValue(stored.slots[presence])
+            if mark == nil, !nested.isEmpty, nested.allSatisfy({ isNotLoaded($0, stored) }) { return nil }
+            guard mark == 1 else { return .null }
+            var entity = Entity(shape: shape)
+            for (ordinal, node) in nested.enumerated() { entity.values[ordinal] = try value(node, stored) }
+            entity.markUnchanged()
+            return .complex(entity)
+        case .absent: return nil
+        }
+    }
+
+    private func isNotLoaded(_ node: Node, _ stored: Stored) -> Bool {
+        switch node {
+        case .slot(let index): slots[index].bit.map { Self.contains($0, in: stored.notLoaded) } ?? false
+        case .complex(_, _, let nested): nested.allSatisfy { isNotLoaded($0, stored) }
+        case .absent: true
+        }
+    }
+}
+
+extension ODataValue {
+    /// Whether this is the value that SQLite has no number for.
+    fileprivate var isNaN: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .single(let number): number.isNaN
+        default: false
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+
+/// Takes what a caller may not see out of a resolved request. Rows are left to the reader; this is about sets and
+/// properties: those that are hidden are not selected, and naming one in an expression or a path is refused.
+struct AccessRestriction {
+    let core: ServiceCore
+    let principal: Principal?
+
+    /// Restricts a request that reads.
+    ///
+    /// - Throws: ``ODataError`` 401 or 403.
+    func restrict(_ bound: BoundURL) throws -> BoundURL {
+        var bound = bound
+        for set in bound.resource.sets {
+            guard try core.access(principal, set).allows(.read) else { throw Access.refusal(principal, set) }
+        }
+        switch bound.resource.target {
+        case .all: try checkWhole(core.mapping.model.container.entitySets.map(\.name))
+        case .crossJoin(let sets, _): try checkWhole(sets.map(\.name))
+        default: break
+        }
+        var hidden: Set<String> = []
+        for step in bound.resource.steps {
+            switch step {
+            case .entitySet(let set, _): hidden = try hiddenProperties(of: set.name)
+            case .singleton(let singleton, _): hidden = try hiddenProperties(of: singleton.name)
+            case .navigation(let navigation, let set, _):
+                if hidden.contains(navigation.name) { throw refusal(navigation.name) }
+                hidden = try set.map { try hiddenProperties(of: $0.name) } ?? []
+            case .property(let property, _, _):
+                if hidden.contains(property.name) { throw refusal(property.name) }
+            case .filter(let condition, let variable), .alternateKey(_, let condition, let variable):
+                try check(condition, Scopes(hidden, outermost: hidden).adding(hidden, for: variable))
+            case .operation(_, let arguments):
+                for argument in arguments.values { try check(argument, Scopes(hidden, outermost: hidden)) }
+            default: break
+            }
+        }
+        if let query = bound.query { bound.query = try restrict(query, outermost: nil) }
+        return bound
+    }
+
+    /// Checks that nothing of some sets is hidden: where they are read together, properties cannot be taken out.
+    private func checkWhole(_ sets: [String]) throws {
+        for set in sets {
+            let access = try core.access(principal, set)
+            guard access.allows(.read), access.hiddenProperties.isEmpty else { throw Access.refusal(principal, set) }
+        }
+    }
+
+    private func hiddenProperties(of set: String) throws -> Set<String> {
+        try core.access(principal, set).hiddenProperties
+    }
+
+    /// - Parameter outermost: what is hidden of the instance that the whole request is about; `nil` where that is the one
+    ///   that the query is about.
+    private func restrict(_ query: BoundQuery, outermost: Set<String>?) throws -> BoundQuery {
+        var query = query
+        let hidden = try query.set.map { try hiddenProperties(of: $0.name) } ?? []
+        let outermost = outermost ?? hidden
+        let scopes = Scopes(hidden, outermost: outermost)
+        if let filter = query.filter { try check(filter, scopes) }
+        for order in query.orderBy { try check(order.expression, scopes) }
+        for computed in query.compute { try check(computed.expression, scopes) }
+        // An aggregation might give the values under any name.
+        if !query.apply.isEmpty,
+            try !hidden.isEmpty || query.apply.contains(where: { try hidesAny(of: $0.entitySets) })
+        {
+            throw refusal("$apply")
+        }
+        if !hidden.isEmpty {
+            if query.search != nil { throw refusal("$search") }
+            switch query.projection {
+            case .all:
+                query.projection = .some(
+                    ordinals: query.shape.properties.indices.filter {
+                        !hidden.contains(query.shape.properties[$0].name)
+                    },
+                    names: query.compute.map(\.name))
+            case .some(let ordinals, let names):
+                query.projection = .some(
+                    ordinals: ordinals.filter { !hidden.contains(query.resultShape.properties[$0].name) },
+                    names: names.filter { !hidden.contains($0) })
+            }
+            for name in query.expandedStreams.joined().compactMap(\.name) where hidden.contains(name) {
+                throw refusal(name)
+            }
+        }
+        for (ordinal, nested) in query.nestedQueries {
+            query.nestedQueries[ordinal] = try restrict(nested, outermost: outermost)
+        }
+        query.expand = try query.expand.map { expand in
+            var expand = expand
+            if let set = expand.query.set, !(try core.access(principal, set.name).allows(.read)) {
+                throw Access.refusal(principal, set.name)
+            }
+            for name in expand.path.compactMap(\.name) + [expand.navigation.name] where hidden.contains(name) {
+                throw refusal(name)
+            }
+            expand.query = try restrict(expand.query, outermost: outermost)
+            return expand
+        }
+        return query
+    }
+
+    /// What is hidden of the instances that variables stand for, by the identifiers of the variables.
+    private struct Scopes {
+        private var hidden: [Int: Set<String>]
+
+        /// The scopes of a query's options.
+        init(_ own: Set<String>, outermost: Set<String>) {
+            hidden = [0: own, RangeVariable.these: own, RangeVariable.outermost: outermost]
+        }
+
+        func adding(_ names: Set<String>, for variable: RangeVariable) -> Scopes {
+            var scopes = self
+            scopes.hidden[variable.identifier] = names
+            return scopes
+        }
+
+        subscript(variable: RangeVariable) -> Set<String> { hidden[variable.identifier] ?? [] }
+
+        var hideNothing: Bool { hidden.values.allSatisfy(\.isEmpty) }
+    }
+
+    /// What is hidden of a set that may be read.
+    private func readable(_ set: String) throws -> Set<String> {
+        let access = try core.access(principal, set)
+        guard access.allows(.read) else { throw Access.refusal(principal, set) }
+        return access.hiddenProperties
+    }
+
+    private func hidesAny(of sets: Set<String>) throws -> Bool {
+        try sets.contains { try !hiddenProperties(of: $0).isEmpty }
+    }
+
+    /// Refuses an expression that names a hidden property.
+    private func check(_ expression: BoundExpression, _ scopes: Scopes) throws {
+        // The properties that a search or an aggregation within an expression looks at cannot be told from outside.
+        if expression.isOpaque, try !scopes.hideNothing || hidesAny(of: expression.entitySets) {
+            throw refusal("This expression")
+        }
+        try checkPaths(in: expression, scopes)
+    }
+
+    /// Refuses a part of a query that names a hidden property.
+    private func checkPaths(in part: some BoundTree, _ scopes: Scopes) throws {
+        var members: Set<String> = []
+        for child in part.children {
+            switch child {
+            case .path(let path): members = try check(path, scopes)
+            case .condition(let condition, let variable): try check(condition, scopes.adding(members, for: variable))
+            case .expression, .aggregate: try checkPaths(in: child, scopes)
+            // The names in a hierarchy are those of its nodes.
+            case .hierarchy(let hierarchy): _ = try check(hierarchy.nodes, scopes)
+            case .step, .transformation, .expand, .query: break
+            }
+        }
+    }
+
+    /// Refuses a path that names a hidden property.
+    ///
+    /// - Returns: what is hidden of what it leads to.
+    private func check(_ path: BoundPath, _ scopes: Scopes) throws -> Set<String> {
+        var hidden = scopes[path.variable]
+        for step in path.steps {
+            if let name = step.name, hidden.contains(name) { throw refusal(name) }
+            switch step {
+            case .property: hidden = []
+            case .navigation(_, _, let set): hidden = try set.map { try hiddenProperties(of: $0.name) } ?? []
+            case .entitySet(let set, _): hidden = try readable(set.name)
+            case .singleton(let singleton, _): hidden = try readable(singleton.name)
+            case .filter(let condition, let variable): try check(condition, scopes.adding(hidden, for: variable))
+            case .dynamic, .computed, .cast, .key, .annotation: break
+            }
+        }
+        return hidden
+    }
+
+    /// Takes hidden properties out of an entity that a change gives back.
+    func hide(in entity: Entity) throws -> Entity {
+        guard core.definition.authorization != nil, let id = entity.control.id else { return entity }
+        let set = id.prefix { $0 != "(" && $0 != "/" }
+        var result = entity
+        for name in try core.access(principal, String(set)).hiddenProperties {
+            if let ordinal = result.shape.ordinal(of: name) { result.values[ordinal] = nil }
+            result.dynamicProperties[name] = nil
+        }
+        for (name, related) in entity.related {
+            switch related {
+            case .one(let other): result.related[name] = .one(try hide(in: other))
+            case .many(let others, let count, let next):
+                result.related[name] = .many(try others.map(hide), count: count, nextLink: next)
+            case .none, .references: break
+            }
+        }
+        return result
+    }
+
+    private func refusal(_ name: String) -> ODataError {
+        ODataError(status: 403, code: "Forbidden", message: "\(name) is not for you to use.", target: name)
+    }
+}

@@ -1,0 +1,123 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import Synchronization
+
+/// The functions of a service that give single values, as SQL functions, so that they can stand in `$filter`,
+/// `$orderby` and `$compute` (OData Protocol 4.01, 11.5.4.1).
+///
+/// A call reads the entity that it is bound to in the transaction of the query, by the key that the row has. It is
+/// made for each row that the query comes by, and knows no caller.
+final class ExpressionFunctions: Sendable {
+    /// Functions with longer names than SQLite takes can be called by URL only.
+    private static let maxNameLength = 255
+
+    private let functions: [(operation: ODataModel.Operation, function: ScalarFunction)]
+    private let model: EntityDataModel
+    private let core = Mutex<ServiceCore?>(nil)
+
+    init(_ definition: ServiceDefinition) {
+        let model = definition.model
+        self.model = model
+        functions = model.schemas.flatMap(\.operations).compactMap { operation in
+            guard operation.kind == .function, definition.operations[OperationSignature(operation)] != nil,
+                let function = Self.function(operation, in: model),
+                AppFunctions.sqlName(function.name).utf8.count <= Self.maxNameLength
+            else { return nil }
+            return (operation, function)
+        }
+    }
+
+    /// The names under which queries call the functions.
+    var names: Set<String> { Set(functions.map(\.function.name)) }
+
+    /// From now on calls are answered.
+    func begin(with core: ServiceCore) { self.core.withLock { $0 = core } }
+
+    /// Adds the functions to a connection.
+    func register(in database: Database) {
+        let connection = Connection(database: database)
+        for (operation, function) in functions {
+            let name = AppFunctions.sqlName(function.name)
+            let codecs = function.parameters.map { (Operand.canonicalCodec($0), $0) }
+            let result = Operand.canonicalCodec(function.returnType)
+            database.add(
+                function: DatabaseFunction(name, argumentCount: codecs.count) { [self] arguments in
+                    // Nothing is bound to an entity that is not there.
+                    if arguments.contains(where: \.isNull) { return nil }
+                    do {
+                        let values = try zip(arguments, codecs).map { try $1.0.decode($0, as: $1.1, in: nil) }
+                        return try result.encode(call(operation, values, connection: connection))
+                    } catch {
+                        throw DatabaseError(
+                            resultCode: .SQLITE_ERROR, message: AppFunctions.message(error, "\(operation.name)"))
+                    }
+                })
+        }
+    }
+
+    /// What the binder makes of the operation; `nil` where it could never be called.
+    private static func function(_ operation: ODataModel.Operation, in model: EntityDataModel) -> ScalarFunction? {
+        switch operation.returnType {
+        case .primitive, .enumeration, .typeDefinition: break
+        default: return nil
+        }
+        var types: [TypeReference] = []
+        if operation.isBound {
+            guard case .entity(let name?)? = operation.parameters.first?.type, let shape = model.shape(name) else {
+                return nil
+            }
+            types = [.primitive(.string)] + shape.key.compactMap { shape.property($0.path)?.type }
+            guard types.count == shape.key.count + 1 else { return nil }
+        }
+        return ScalarFunction(declared: operation, types + operation.ownParameters.map(\.type))
+    }
+
+    private func call(
+        _ operation: ODataModel.Operation, _ values: [ODataValue], connection: Connection
+    ) throws -> ODataValue {
+        guard let core = core.withLock({ $0 }), let database = connection.database,
+            let handler = core.definition.operations[OperationSignature(operation)]
+        else { throw ODataError.notImplemented("\(operation.name) before the service is open") }
+        var values = values[...]
+        var binding: BoundURL?
+        var url = "\(operation.name)()"
+        if operation.isBound {
+            guard case .string(let name)? = values.popFirst(), let set = model.entitySet(name),
+                let shape = model.shape(set.type)
+            else { throw ODataError.notImplemented("\(operation.name) here") }
+            let key = EntityKey(
+                zip(shape.key, values.prefix(shape.key.count)).map { .init(name: $0.name, value: $1) })
+            values = values.dropFirst(shape.key.count)
+            binding = BoundURL(
+                resource: BoundResource(
+                    steps: [.entitySet(set, shape), .key(key)], target: .entity(shape, set: set)), query: nil)
+            url = EntityID.canonical(set: name, key: key, shape: shape, model: model) + "/\(url)"
+        }
+        let request = ODataRequest(.read, try ODataURL(parsing: url))
+        let arguments = Dictionary(
+            zip(operation.ownParameters.map(\.name), values), uniquingKeysWith: { first, _ in first })
+        let result = try handler(
+            ServiceCall(
+                operation: operation, arguments: arguments, request: request,
+                transaction: ServiceTransaction(core: core, database: database, request: request), binding: binding))
+        switch result {
+        case .value(let value): return value
+        case .none: return .null
+        case .entity, .entities, .query:
+            throw ODataError(
+                status: 500, code: "InternalError", message: "\(operation.name) gave entities, and no value.")
+        }
+    }
+
+    /// A connection for the functions that it has itself: it lives longer than they do.
+    ///
+    /// A function is called by its own connection alone, while that runs a statement, so that no two threads ever use
+    /// the reference at once.
+    private final class Connection: @unchecked Sendable {
+        private(set) weak var database: Database?
+        init(database: Database) { self.database = database }
+    }
+}

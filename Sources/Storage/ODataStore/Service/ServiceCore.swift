@@ -1,0 +1,197 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import Synchronization
+
+/// What all parts of a service share: where the data lies, the rules by set, and the writers.
+final class ServiceCore: Sendable {
+    let definition: ServiceDefinition
+    let options: StoreService.Options
+    let mapping: StorageMapping
+    let binder: Binder
+    /// Reads everything, whoever asks.
+    let reader: StoreReader
+    /// The sets whose entities have streams.
+    let streamSets: Set<String>
+    /// Where the ETags of each set come from.
+    let etags: [String: ETagRule]
+    /// The rules of writers.
+    let rules: WriteRules
+    private let baseWriter: RowWriter
+    private let filters = Mutex<[ExactText: RowFilter]>([:])
+
+    init(_ definition: ServiceDefinition, _ options: StoreService.Options, mapping: StorageMapping) {
+        self.definition = definition
+        self.options = options
+        self.mapping = mapping
+        binder = Binder(model: mapping.model)
+        reader = StoreReader(
+            mapping: mapping,
+            configuration: StoreReader.Configuration(options.serving),
+            snapshots: ResultSnapshots(options.snapshotLimits), for: nil)
+        streamSets = Set(mapping.tables.values.filter { $0.hasStreams(in: mapping.model) }.map(\.set))
+        etags = mapping.tables.mapValues {
+            ETagRule(
+                of: $0, in: mapping.model, counter: definition.changeCounters[$0.set],
+                isWanted: definition.givesETagsToAll)
+        }
+        var rules = WriteRules()
+        rules.ignoresImmutable = true
+        rules.updatesRelated = true
+        rules.watchesReferences = true
+        rules.tellsUnchanged = true
+        rules.guardedSets = Set(
+            mapping.tables.values.filter { options.requiresETags || ETagRule.isRequired($0, in: mapping.model) }.map(
+                \.set))
+        rules.requiresPrincipals = options.requiresPrincipals
+        rules.etagProperties = etags.mapValues { Set($0.properties) }
+        for table in mapping.tables.values {
+            var reserved: Set<String> = []
+            if case .counter(let property)? = etags[table.set] { reserved.insert(property) }
+            for rule in definition.values where rule.overrides && rule.applies(to: table.shape, in: mapping.model) {
+                reserved.insert(rule.property)
+            }
+            rules.reserved[table.set] = reserved
+        }
+        self.rules = rules
+        baseWriter = RowWriter(mapping: mapping, hook: nil, rules: rules)
+    }
+
+    /// Resolves a URL relative to the service root.
+    func bind(_ url: ODataURL) throws -> BoundURL {
+        do throws(QueryError) { return try binder.bind(url) } catch { throw ODataError(error) }
+    }
+
+    // MARK: Writers
+
+    /// A writer for a request of a client.
+    var writer: RowWriter { writer(ServiceHook(core: self)) }
+
+    /// A writer for the service's own code, which nothing is forbidden to.
+    var trustedWriter: RowWriter {
+        var writer = writer(ServiceHook(core: self, isTrusted: true))
+        writer.rules.guardedSets = []
+        writer.rules.ignoresCapabilities = true
+        writer.rules.reserved = [:]
+        return writer
+    }
+
+    /// A writer for rows that bring the values which the service would give.
+    var seedingWriter: RowWriter {
+        var writer = writer(ServiceHook(core: self, isTrusted: true, isSeeding: true))
+        writer.rules.takesComputedValues = true
+        // Authors of seed data leave the precision of durations out and mean any precision.
+        writer.check = ValueCheck(model: mapping.model, checks: .all.subtracting(.unstatedPrecision))
+        writer.rules.ignoresCapabilities = true
+        writer.rules.requiresPrincipals = false
+        return writer
+    }
+
+    private func writer(_ hook: ServiceHook) -> RowWriter {
+        var writer = baseWriter
+        writer.hook = hook
+        return writer
+    }
+
+    // MARK: Authorisation
+
+    /// What a caller may do with a set.
+    func access(_ principal: Principal?, _ set: String) throws -> Access {
+        guard let authorization = definition.authorization else { return .full }
+        // What lies within an entity is part of it.
+        let name = set.split(separator: "/").first.map(String.init) ?? set
+        return try authorization(principal, name)
+    }
+
+    /// The rows of a set that a caller sees; `nil` for all.
+    func rowFilter(_ principal: Principal?, _ set: String) throws -> RowFilter? {
+        guard definition.authorization != nil, !set.contains("/"), let shape = mapping.tables[set]?.shape else {
+            return nil
+        }
+        let access = try access(principal, set)
+        guard access.allows(.read) else { return .nothing }
+        guard let text = access.rowFilter else { return nil }
+        let key = ExactText("\(set)|\(text)")
+        if let known = filters.withLock({ $0[key] }) { return known }
+        let filter = try RowFilter(text, shape: shape, set: mapping.model.entitySet(set), binder: binder)
+        filters.withLock { known in
+            // Filters that name the caller could be any number.
+            if known.count >= 1000 { known.removeAll() }
+            known[key] = filter
+        }
+        return filter
+    }
+
+    /// A reader that shows a caller what it may see.
+    func reader(for principal: Principal?) -> StoreReader {
+        guard definition.authorization != nil else { return reader }
+        var configuration = reader.configuration
+        configuration.rowFilter = { [self] set in try rowFilter(principal, set) }
+        return StoreReader(
+            mapping: mapping, configuration: configuration, snapshots: reader.snapshots, for: principal)
+    }
+}
+
+/// Where the ETag of a row comes from.
+enum ETagRule: Hashable, Sendable {
+    /// There is none.
+    case none
+    /// A number that grows by one with each change.
+    case counter(String)
+    /// The values of some properties.
+    case values([String])
+    /// A number of the service's own, never given twice.
+    case sequence
+
+    private static let term = Vocabulary.optimisticConcurrency
+
+    /// The properties that determine an ETag.
+    var properties: [String] {
+        switch self {
+        case .counter(let name): [name]
+        case .values(let names): names
+        case .none, .sequence: []
+        }
+    }
+
+    /// Whether the model says that changes of a set's entities must state their ETag (OData Protocol 4.01, 11.4.1.1).
+    static func isRequired(_ table: TableStorage, in model: EntityDataModel) -> Bool { stated(table, model) != nil }
+
+    private static func stated(_ table: TableStorage, _ model: EntityDataModel) -> Annotation? {
+        let annotations = model.entitySet(table.set)?.annotations ?? model.singleton(table.set)?.annotations ?? []
+        return annotations.annotation(term) ?? table.shape.annotations.annotation(term)
+    }
+
+    /// - Parameters:
+    ///   - counter: the property that the definition says to count the changes in.
+    ///   - isWanted: whether a set of which nothing is said has ETags too.
+    init(of table: TableStorage, in model: EntityDataModel, counter: String?, isWanted: Bool) {
+        let stated = Self.stated(table, model)
+        if stated == nil, let counter {
+            self = .counter(counter)
+            return
+        }
+        guard case .collection(let items)? = stated?.value else {
+            self = isWanted || stated != nil ? .sequence : .none
+            return
+        }
+        let paths = items.compactMap { item -> String? in
+            switch item {
+            case .path(_, let text): text
+            case .constant(_, let text): text
+            default: nil
+            }
+        }
+        guard let first = paths.first else {
+            self = .sequence
+            return
+        }
+        if paths.count == 1, table.shape.property(first)?.type.primitive?.integerRange != nil {
+            self = .counter(first)
+        } else {
+            self = .values(paths)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+
+/// Requests that read.
+extension StoreService {
+    func read(_ request: ODataRequest) async throws -> ODataResponse {
+        if let response = try await trackedRead(request) { return response }
+        if SnapshotSpool.isFurtherPage(request) { return try await snapshots.page(request) }
+        let provider = provider(for: request.context.principal)
+        return try await provider.read(request) { bound, entry in
+            let allowed = try restricted(bound, request)
+            if case .all = bound.resource.target, !core.definition.virtualSets.isEmpty {
+                throw ODataError.notImplemented("$all of a service with virtual entity sets")
+            }
+            if bound.resource.operation != nil { return try await callFunction(allowed, request, provider: provider) }
+            if let response = try await readVirtual(allowed, request) { return response }
+            if let response = try await readStream(allowed, request, provider: provider) { return response }
+            // The rights of a caller decide what is compiled: only statements that all may use are kept.
+            return try await read(
+                allowed, request, provider: provider, entry: core.definition.authorization == nil ? entry : nil)
+        }
+    }
+
+    /// Reads rows, with what belongs to their streams.
+    func read(
+        _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider, entry: QueryCache.Entry? = nil
+    ) async throws -> ODataResponse {
+        if request.isolation == .snapshot, case .entities = bound.resource.target {
+            return try await snapshots.start(bound, request, reader: provider.reader, in: database)
+        }
+        var (plain, bound) = (request, bound)
+        var selection = StreamSelection()
+        if var query = bound.query {
+            selection = try StreamSelection(taking: &query)
+            bound.query = query
+        }
+        var hasStreams = selection.isInline
+        if !hasStreams { hasStreams = try await self.hasStreams(bound) }
+        // Encoded pages leave the store as they are; what streams have beside them is added to entities.
+        // What a batch shows under snapshot isolation is read while nobody changes anything.
+        if hasStreams || ChangeGate.isOwner { plain.format = nil }
+        var response = try await provider.reader.read(bound, request: plain, in: database, cache: entry)
+        if hasStreams {
+            response.body = try await withStreams(
+                response.body, selection, root: request.format?.serviceRoot ?? "")
+        }
+        return response
+    }
+
+    // MARK: Authorisation
+
+    /// Checks that the caller may read what a request addresses, and takes hidden properties out of it.
+    func restricted(_ bound: BoundURL, _ request: ODataRequest) throws -> BoundURL {
+        for set in bound.resource.sets where !model.allows("ReadRestrictions", "Readable", on: set) {
+            throw ODataError.methodNotAllowed(.read, allowed: core.writer.allowedMethods(of: set, isEntity: false))
+        }
+        guard core.definition.authorization != nil else { return bound }
+        return try AccessRestriction(core: core, principal: request.context.principal).restrict(bound)
+    }
+}
+
+extension BoundResource {
+    /// The operation in the path, with its position.
+    var operation: (operation: ODataModel.Operation, position: Int)? {
+        for (position, step) in steps.enumerated() {
+            if case .operation(let operation, _) = step { return (operation, position) }
+        }
+        return nil
+    }
+
+    /// The entity sets and singletons that the path leads through.
+    var sets: [String] {
+        steps.compactMap { step in
+            switch step {
+            case .entitySet(let set, _): set.name
+            case .singleton(let singleton, _): singleton.name
+            case .navigation(_, let set, _): set?.name
+            default: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import ODataModel
+import ODataSQL
+
+/// The rows that a query holds, in parts, so that a read does not last. Each part has the rows of all sources, in the order of
+/// their ids: a row that goes from one source to another meanwhile, as its owner lets go of it, is in one of them at each time.
+struct HeldRows {
+    /// Where it is written that a query holds a row.
+    enum Source: CaseIterable {
+        /// In the row, as its owner.
+        case owner
+        /// Beside, where another query owns the row.
+        case member
+        /// With the back-end version of a row that was changed or deleted here.
+        case before
+    }
+
+    struct Row: Sendable {
+        let rowID: Int64
+        let key: EntityKey
+    }
+
+    private let sources: [Source]
+    private let query: Int64
+    private let table: TableStorage
+    private let mapping: StorageMapping
+
+    /// How many rows are looked at in one read.
+    static let limit = 10_000
+
+    init(query: Int64, table: TableStorage, mapping: StorageMapping, in sources: [Source] = Source.allCases) {
+        self.sources = sources
+        self.query = query
+        self.table = table
+        self.mapping = mapping
+    }
+
+    /// The ids of the next rows after one, in order.
+    func ids(after last: Int64, limit: Int = HeldRows.limit, in database: Database) throws -> [Int64] {
+        guard let owner = table.visibility?.ownerColumn.sqlIdentifier,
+            let id = table.rowID?.sqlIdentifier
+        else { return [] }
+        let parts = sources.map { source in
+            switch source {
+            case .owner:
+                "SELECT \(id) AS id FROM \(table.table.sqlIdentifier) "
+                    + "WHERE \(id) > ?3 AND \(owner) = ?1 AND ?2 IS NOT NULL"
+            case .member:
+                "SELECT row_id AS id FROM outpost_member WHERE query_id = ?1 AND entity_set = ?2 AND row_id > ?3"
+            case .before:
+                "SELECT row_id AS id FROM outpost_before WHERE owner = ?1 AND entity_set = ?2 AND row_id > ?3 "
+                    + "AND entity IS NOT NULL"
+            }
+        }
+        let sql = "\(parts.joined(separator: " UNION ")) ORDER BY id LIMIT \(limit)"
+        return try Int64.fetchAll(database, sql: sql, arguments: [query, table.set, last])
+    }
+
+    /// The next rows that a full read did not bring.
+    ///
+    /// - Returns: the rows, and the last one that was looked at; `nil` when there are no more.
+    func unseen(after last: Int64, _ seen: RowSet, in database: Database) throws -> (rows: [Row], last: Int64?) {
+        let ids = try ids(after: last, in: database)
+        let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
+        let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
+        let rows = try ids.filter { !seen.contains($0) }.compactMap { id -> Row? in
+            // What was deleted here is known by its back-end version alone.
+            let key =
+                try loader.read(id)?.key
+                ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key
+            return key.map { Row(rowID: id, key: $0) }
+        }
+        return (rows, ids.last)
+    }
+}

@@ -1,0 +1,146 @@
+import GRDB
+import ODataModel
+import ODataSQL
+
+/// Which queries hold the rows of a table: one owns a row, the others are noted beside it.
+struct Membership {
+    let table: TableStorage
+    /// The query that rows are brought for.
+    let query: Int64
+    let database: Database
+    /// Whether the query's rows are not seen yet.
+    let isHidden: Bool
+
+    init(table: TableStorage, query: Int64, in database: Database) throws {
+        self.table = table
+        self.query = query
+        self.database = database
+        isHidden = try Self.isHidden(query, in: database)
+    }
+
+    /// Settles who owns a row that was there already. The loader gives a row that was local or hidden to the
+    /// new query.
+    func join(_ rowID: Int64, owner: Int64) throws {
+        if owner == 0 {
+            guard isHidden else {
+                try Self.endUploaded(rowID, table, in: database)
+                return try Rows.setOwner(query, table, rowID: rowID, in: database)
+            }
+            // What is seen stays seen: the row is claimed when the query is complete, which it may never be.
+            try Rows.setOwner(0, table, rowID: rowID, in: database)
+            return try add(query, rowID)
+        }
+        if try Self.isHidden(owner, in: database) {
+            try Rows.setOwner(query, table, rowID: rowID, in: database)
+            return try add(owner, rowID)
+        }
+        try add(query, rowID)
+    }
+
+    /// Ends that the query holds a row that another one owns.
+    ///
+    /// - Returns: whether it did.
+    func leave(_ rowID: Int64) throws -> Bool {
+        try remove(query, rowID)
+        return database.changesCount > 0
+    }
+
+    /// Gives a row that the query owns to another one that holds it.
+    ///
+    /// - Returns: that one; `nil` where there is none.
+    func handOver(_ rowID: Int64) throws -> Int64? {
+        guard let heir = try heir(of: rowID) else { return nil }
+        try Rows.setOwner(heir, table, rowID: rowID, in: database)
+        try remove(heir, rowID)
+        return heir
+    }
+
+    /// The query that takes a row over from its owner: one whose rows are seen, where there is one.
+    func heir(of rowID: Int64) throws -> Int64? {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT query_id FROM outpost_member WHERE entity_set = ? AND row_id = ?
+                ORDER BY query_id IN (SELECT id FROM outpost_hidden_owner), query_id LIMIT 1
+                """)
+        return try Int64.fetchOne(statement, arguments: [table.set, rowID])
+    }
+
+    /// Gives a row with changes of ours that the query owns to another one that holds it. While that one still loads, the row
+    /// is nobody's, so that the changes stay seen, and is claimed when the query is complete.
+    ///
+    /// - Returns: the owner, 0 for nobody; `nil` where no other query holds it.
+    func handOverChanged(_ rowID: Int64) throws -> Int64? {
+        guard let heir = try heir(of: rowID) else { return nil }
+        guard try Self.isHidden(heir, in: database) else { return try handOver(rowID) }
+        try Rows.setOwner(0, table, rowID: rowID, in: database)
+        // It may never be complete.
+        try Self.markUploaded(rowID, of: table.set, in: database)
+        return 0
+    }
+
+    func add(_ query: Int64, _ rowID: Int64) throws {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
+            arguments: [table.set, rowID, query])
+    }
+
+    func remove(_ query: Int64, _ rowID: Int64) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+            arguments: [table.set, rowID, query])
+    }
+
+    /// Notes that a row is the service's, and that no download has brought back yet what became of it: where it is in no query,
+    /// as far as is known, the next one decides.
+    static func markUploaded(_ rowID: Int64, of set: String, in database: Database) throws {
+        try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)"
+        ).execute(arguments: [set, rowID])
+    }
+
+    /// Ends that a row is known as uploaded, now that a query owns it.
+    static func endUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?", arguments: [table.set, rowID])
+    }
+
+    private static func isHidden(_ query: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS(SELECT 1 FROM outpost_hidden_owner WHERE id = ?)", arguments: [query])
+            ?? false
+    }
+
+    /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
+    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too, and so is what was
+    /// deleted here meanwhile: should that be taken back, it is the query's.
+    static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
+        guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
+        let (owner, row) = (column.sqlIdentifier, id.sqlIdentifier)
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT m.row_id, COALESCE(t.\(owner), b.owner) AS owner FROM outpost_member AS m
+                LEFT JOIN \(table.table.sqlIdentifier) AS t ON t.\(row) = m.row_id
+                LEFT JOIN outpost_before AS b ON b.entity_set = m.entity_set AND b.row_id = m.row_id
+                WHERE m.entity_set = ? AND m.query_id = ?
+                    AND (COALESCE(t.\(owner), b.owner) = 0
+                        OR COALESCE(t.\(owner), b.owner) IN (SELECT id FROM outpost_hidden_owner))
+                """, arguments: [table.set, query])
+        for row in rows {
+            let rowID: Int64 = row[0]
+            let previous: Int64 = row[1]
+            try Rows.setOwner(query, table, rowID: rowID, in: database)
+            try BeforeImages.setOwner(query, set: table.set, rowID: rowID, in: database)
+            try database.execute(
+                sql: "DELETE FROM outpost_member WHERE entity_set = ? AND row_id = ? AND query_id = ?",
+                arguments: [table.set, rowID, query])
+            guard previous != 0 else {
+                try endUploaded(rowID, table, in: database)
+                continue
+            }
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO outpost_member(entity_set, row_id, query_id) VALUES (?, ?, ?)",
+                arguments: [table.set, rowID, previous])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ODataModel
+import ODataSQL
+
+/// The back-end version of a row with local changes after a query has brought it again. As of a row without any
+/// (``BulkLoader``), what the query leaves out keeps the ETag that it came with where others bring it, and is not loaded
+/// any more where nobody does.
+struct RenewedVersion {
+    private(set) var entity: Entity
+    private(set) var etag: String?
+    /// What is not loaded any more.
+    private(set) var unloaded: Set<String> = []
+
+    /// - Parameters:
+    ///   - newest: what came.
+    ///   - known: the back-end version before.
+    ///   - holders: who brings what of the row.
+    init(
+        _ newest: Entity, over known: BeforeImages.Image?, holders: () throws -> BulkLoader.Holders
+    ) rethrows {
+        etag = newest.control.etag
+        guard let known, let former = known.entity else {
+            entity = newest
+            return
+        }
+        entity = former.retyped(as: newest).merging(newest)
+        // What could not be read is not known any more.
+        let lost = Set(newest.control.unreadable.keys.map { String($0.prefix { $0 != "/" }) })
+            .filter { newest[$0] == nil && entity[$0] != nil }
+        entity.unload(lost)
+        unloaded = lost
+        // An entity that is loaded as a whole says which dynamic properties it has.
+        if !newest.values.contains(where: { $0 == nil }) { entity.dynamicProperties = newest.dynamicProperties }
+        guard known.etag != etag else { return }
+        let leftOut = former.loadedProperties.subtracting(former.shape.alwaysLoaded)
+            .filter { newest[$0] == nil && entity[$0] != nil }
+        guard !leftOut.isEmpty else { return }
+        let held = try holders()
+        let foreign = leftOut.filter { !held.own.touches($0) }
+        let dropped = foreign.filter { !held.others.touches($0) }
+        if dropped.count < foreign.count, etag != nil { etag = known.etag }
+        entity.unload(dropped)
+        unloaded.formUnion(dropped)
+    }
+}
+
+extension Shape {
+    /// What each query brings: the key, and what relations hang on.
+    var alwaysLoaded: Set<String> {
+        let paths = key.map(\.path) + navigationProperties.flatMap { $0.constraints.map(\.property) }
+        return Set(paths.map { String($0.prefix { $0 != "/" }) })
+    }
+}
+
+extension Entity {
+    /// Has properties not loaded any more.
+    mutating func unload(_ names: Set<String>) {
+        guard !names.isEmpty else { return }
+        for name in names {
+            if let ordinal = shape.ordinal(of: name) { values[ordinal] = nil } else { dynamicProperties[name] = nil }
+        }
+    }
+}

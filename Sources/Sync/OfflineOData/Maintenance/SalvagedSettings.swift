@@ -1,0 +1,111 @@
+import GRDB
+import ODataModel
+import ODataSQL
+
+/// The settings of a store that was saved from damaged files: what of them is lost is found in other places.
+struct SalvagedSettings {
+    let database: Database
+    /// The damaged file, for messages.
+    let path: String
+
+    /// Puts what the store cannot be opened without in its place.
+    ///
+    /// - Throws: ``OfflineError/originLost(path:)`` where nothing tells what the store was made for;
+    ///   ``OfflineError/damagedQueue(reason:)`` where it was made for something else than is said.
+    func complete(with origin: StoreOrigin?) throws {
+        guard try isIncomplete() else { return }
+        if try Settings.bytes("service.metadata", in: database) == nil {
+            let model = try keptModel() ?? fitting(origin)
+            try Settings.set("service.metadata", CSDLWriter.xml(model, version: model.version), in: database)
+        }
+        if try Settings.text("service.root", in: database) == nil {
+            guard let origin else { throw OfflineError.originLost(path: path) }
+            try Settings.set("service.root", origin.serviceRoot, in: database)
+        }
+        if try Settings.text("engine.version", in: database) == nil {
+            try Settings.set("engine.version", String(version()), in: database)
+        }
+        try TextComparison(ofIndexesIn: database).keep(in: database)
+        try keepTemporaryKeys()
+    }
+
+    /// Keeps the queue from being held where the damaged file is known to be the newest state of the store, and holds it where that
+    /// is not known.
+    ///
+    /// - Parameters:
+    ///   - file: the damaged file.
+    ///   - notes: what this device has noted of its stores.
+    ///   - isCertain: whether every row is known to have been in use.
+    func keepIncarnation(of file: StoreFileIdentity?, _ notes: IncarnationNotes, isCertain: Bool) throws {
+        let (nameSetting, uploadsSetting) = (StoreIncarnation.nameSetting, StoreIncarnation.uploadsSetting)
+        let wasNoted = try Settings.text(nameSetting, in: database) != nil
+        let noted = file.map(notes.incarnations) ?? []
+        if isCertain, let name = noted.first, !wasNoted, let note = notes.note(of: name) {
+            // The page that says it is lost, and the file is the one that was noted.
+            try Settings.set(nameSetting, name, in: database)
+            try Settings.set(uploadsSetting, String(note.uploads), in: database)
+        } else if isCertain, let name = try Settings.text(nameSetting, in: database), noted.contains(name),
+            try Settings.text(uploadsSetting, in: database) == nil, let note = notes.note(of: name)
+        {
+            try Settings.set(uploadsSetting, String(note.uploads), in: database)
+        } else if !isCertain {
+            // One that no note is of.
+            try Settings.set(nameSetting, ODataGuid.random().description, in: database)
+        }
+    }
+
+    private func isIncomplete() throws -> Bool {
+        try ["service.metadata", "service.root", "engine.version"].contains {
+            try Settings.bytes($0, in: database) == nil
+        }
+    }
+
+    /// The model that the tables were made for, which is kept too: the service's, where the app has no sets of its own.
+    private func keptModel() throws -> EntityDataModel? {
+        guard let bytes = try LocalModel.kept(in: database), let model = try? CSDLReader.read(xml: bytes),
+            !model.container.entitySets.contains(where: \.isClientOnly)
+        else { return nil }
+        return model
+    }
+
+    /// The model that is said to be the service's, once the tables have shown that it is.
+    private func fitting(_ origin: StoreOrigin?) throws -> EntityDataModel {
+        guard let origin else { throw OfflineError.originLost(path: path) }
+        let model = try EngineSet.removing(from: origin.model)
+        let made = try Set(String.fetchAll(database, sql: "SELECT sql FROM sqlite_master WHERE type = 'table'"))
+        guard OfflineLayout(model: model).statements.filter({ $0.hasPrefix("CREATE TABLE") }).allSatisfy(made.contains)
+        else {
+            throw OfflineError.damagedQueue(
+                reason: "the metadata given for \(path) are not what its tables were made for")
+        }
+        return model
+    }
+
+    /// The version that the engine's tables are of, told by what each version has brought.
+    private func version() throws -> Int {
+        let columns = try database.columns(in: "outpost_queue").map(\.name)
+        if columns.contains("conflict") { return 8 }
+        if try database.tableExists("outpost_expanded") { return 7 }
+        if try database.tableExists("outpost_unreadable") { return 6 }
+        if try database.tableExists("outpost_shelf") { return 5 }
+        guard try database.tableExists("outpost_upserted") else {
+            return columns.contains("options") ? 2 : 1
+        }
+        return try database.tableExists("outpost_seen") ? 3 : 4
+    }
+
+    /// Notes which temporary keys were given, so that none is given twice: those that rows had once are still known.
+    private func keepTemporaryKeys() throws {
+        guard let bytes = try Settings.bytes("service.metadata", in: database), let model = try? CSDLReader.read(bytes)
+        else { return }
+        for row in try Row.fetchAll(database, sql: "SELECT entity_set, entity_key FROM outpost_alias") {
+            let (set, key): (String, String) = (row[0], row[1])
+            guard let property = model.shape(ofStored: set)?.key.first?.path, key.hasSuffix(")"),
+                let number = key.split(separator: "(").last.flatMap({ Int64($0.dropLast()) }), number < 0
+            else { continue }
+            let setting = "temporary.\(set).\(property)"
+            let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
+            if number < given { try Settings.set(setting, String(number), in: database) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import GRDB
+import ODataModel
+import ODataSQL
+
+/// Finds out by the media ETags of downloaded entities which streams that are here have been replaced: a service need not
+/// change an entity for that (OData JSON Format 4.01, 4.6.14).
+struct ReplacedStreams {
+    private let set: String
+    /// None where nothing of streams is kept offline.
+    private let properties: [String]
+    private let database: Database
+
+    init(table: TableStorage, in database: Database) throws {
+        set = table.set
+        self.database = database
+        let properties = StreamTable.properties(of: table)
+        self.properties =
+            try !properties.isEmpty && QueryTable.all(in: database).contains(where: \.retrievesStreams)
+            ? properties : []
+    }
+
+    /// The streams of a row that were downloaded and are not those of the entity as the service has it now.
+    func of(_ entity: Entity, _ rowID: Int64) throws -> [StreamTable.Owner] {
+        guard !properties.isEmpty else { return [] }
+        return try entity.streamETags.compactMap { property, etag in
+            guard properties.contains(property) else { return nil }
+            let owner = StreamTable.Owner(set: set, rowID: rowID, property: property)
+            guard let known = try StreamTable.downloaded(owner, in: database)?.etag else { return nil }
+            return Self.opaque(known) == Self.opaque(etag) ? nil : owner
+        }
+    }
+
+    /// Has the streams of a row loaded that were replaced.
+    func noteDue(_ entity: Entity, _ rowID: Int64) throws {
+        for owner in try of(entity, rowID) { try StreamTable.note(owner, in: database) }
+    }
+
+    /// What identifies a version, whether strongly or weakly: services say it one way in payloads and another in answers to
+    /// requests for a stream.
+    private static func opaque(_ etag: String) -> Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
+}
+
+extension Entity {
+    /// The ETags of its streams as the service has told them: that of a media entity's own is under the empty name.
+    var streamETags: [String: String] {
+        get {
+            guard shape.hasStream || !shape.streamProperties.isEmpty else { return [:] }
+            var etags: [String: String] = [:]
+            if let etag = control.mediaEtag { etags[""] = etag }
+            for property in shape.streamProperties {
+                guard case .string(let etag)? = control.annotations[Self.etagAnnotation(property.name)] else {
+                    continue
+                }
+                etags[property.name] = etag
+            }
+            return etags
+        }
+        set {
+            control.mediaEtag = newValue[""]
+            for property in shape.streamProperties {
+                control.annotations[Self.etagAnnotation(property.name)] = newValue[property.name].map { .string($0) }
+            }
+        }
+    }
+
+    private static func etagAnnotation(_ property: String) -> String { "\(property)@odata.mediaEtag" }
+}

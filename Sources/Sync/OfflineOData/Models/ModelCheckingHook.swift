@@ -1,0 +1,45 @@
+import GRDB
+import ODataModel
+import ODataSQL
+import ODataService
+
+/// Refuses a local change, within its transaction, where the tables are not those of the model any more that it is made by:
+/// another process may have brought the store to a new one.
+struct ModelCheckingHook: WriteHook {
+    let base: QueueHook
+    /// The number that the model has in the store.
+    let modelNumber: Int
+
+    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
+        try base.prepareInsert(&entity, into: table, in: database)
+    }
+
+    func prepareInsert(
+        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+    ) throws {
+        try base.prepareInsert(&entity, into: table, request: request, in: database)
+    }
+
+    func prepareUpdate(
+        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        database: Database
+    ) throws {
+        try base.prepareUpdate(&patch, of: before, in: table, request: request, database: database)
+    }
+
+    func prepareDelete(
+        _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {
+        try base.prepareDelete(row, in: table, request: request, database: database)
+    }
+
+    func didWrite(_ change: RowChange, in database: Database) throws {
+        try LocalModel.require(modelNumber, in: database)
+        try base.didWrite(change, in: database)
+    }
+
+    func didLink(_ change: LinkChange, in database: Database) throws {
+        try LocalModel.require(modelNumber, in: database)
+        try base.didLink(change, in: database)
+    }
+}

@@ -1,0 +1,193 @@
+import GRDB
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+
+/// Entities that only the store has, and drafts of the service's.
+extension OfflineODataProvider {
+    /// Deletes everything that the app has for itself (``Options/clientOnlyModel``), drafts included.
+    ///
+    /// - Throws: `StoreError`.
+    public func purgeClientOnlyData() async throws {
+        let model = model
+        try await database.write { try LocalModel.purge(model, in: $0) }
+    }
+
+    /// Copies an entity into the set of its drafts. Changing the draft changes nothing else, and is never sent. What it
+    /// was made from is kept with it.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity by its key.
+    ///   - drafts: the set of drafts (``Options/localDrafts``); the only one where it is left out.
+    /// - Returns: the draft.
+    /// - Throws: `ODataError` 404 for what is not there, 409 for one that has a draft already.
+    @discardableResult
+    public func makeDraft(of entity: ODataURL, in drafts: String? = nil) async throws -> Entity {
+        try await transaction { [self] changes in
+            guard let original = try changes.entities(entity.description).first, let set = setName(of: entity) else {
+                throw ODataError.notFound(entity.description)
+            }
+            guard let target = drafts ?? options.localDrafts.first(where: { $0.value == set })?.key else {
+                throw ODataError.notImplemented("Drafts of \(set)")
+            }
+            let draft = try changes.create(original.loadedCopy, in: target)
+            try keepOrigin(of: draft, in: target, from: set, database: changes.database)
+            return draft
+        }
+    }
+
+    /// Makes a draft what counts, and the draft goes. This is a change like any other, which the next upload sends.
+    ///
+    /// The active entity gets what was changed in the draft since it was made, so that nothing is lost of what a
+    /// download brought meanwhile. Where others have changed the same property, the change is sent as one of the version
+    /// that the draft was made from: the upload finds the conflict, and its policy decides. A draft that was not made
+    /// from an entity by ``makeDraft(of:in:)`` gives all its values; where there is no active entity, it is created.
+    ///
+    /// - Parameter draft: the draft by its key.
+    /// - Throws: `ODataError` 404 for what is no draft, 409 where others have changed the same property and changes of
+    ///   the active entity wait that are of another version than the draft: they must be uploaded first; what changing
+    ///   the active entity throws. Nothing was changed then.
+    public func activateDraft(_ draft: ODataURL) async throws {
+        // One change of the service's entities, which needs no change set of its own.
+        try await database.write { [self] database in
+            let changes = LocalTransaction(provider: self, options: ChangeOptions(), database: database)
+            guard let set = setName(of: draft), let active = options.localDrafts[set],
+                let table = mapping.tables[active], let key = try changes.entities(draft.description).first?.key
+            else { throw ODataError.notFound(draft.description) }
+            let drafts = try BulkLoader(set: set, mapping: mapping, in: database)
+            guard let row = try drafts.find(key), let entity = try drafts.read(row) else {
+                throw ODataError.notFound(draft.description)
+            }
+            // The active entity may have got its own key since.
+            let present = try Aliases(mapping: mapping).key(set: active, formerly: key, in: database) ?? key
+            if let rowID = try BulkLoader(table: table, in: database).find(present) {
+                let origin = try BeforeImages(snapshots: queue.snapshots).image(
+                    set: set, rowID: row, shape: table.shape, in: database)
+                let activation = DraftActivation(
+                    draft: entity, origin: origin, table: table, rowID: rowID,
+                    url: KeyURL.url(set: active, key: present, mapping).description, queue: queue)
+                try activation.run(changes)
+            } else {
+                try changes.create(entity.loadedCopy, in: active)
+            }
+            try changes.delete(draft.description)
+        }
+    }
+
+    /// Keeps the values that a draft was made with, and which version of the entity the service had then.
+    private func keepOrigin(of draft: Entity, in drafts: String, from active: String, database: Database) throws {
+        guard let key = draft.key, let table = mapping.tables[active],
+            let row = try BulkLoader(set: drafts, mapping: mapping, in: database).find(key)
+        else { return }
+        let before = BeforeImages(snapshots: queue.snapshots)
+        let loader = try BulkLoader(table: table, in: database)
+        var etag: String?
+        if let rowID = try loader.find(key) {
+            if let image = try before.image(set: active, rowID: rowID, shape: table.shape, in: database) {
+                etag = image.etag
+            } else if try !queue.hasRequests(set: active, rowID: rowID, in: database) {
+                etag = try loader.read(rowID)?.control.etag
+            }
+        }
+        try before.save(.init(entity: draft, etag: etag, owner: 0), set: drafts, rowID: row, in: database)
+    }
+
+    private func setName(of url: ODataURL) -> String? {
+        guard case .name(let set, .key)? = url.path.segments.first else { return nil }
+        return set.text
+    }
+}
+
+/// Puts what was changed in a draft over the active entity.
+private struct DraftActivation {
+    let draft: Entity
+    /// What the draft was made from; `nil` where it was made otherwise.
+    let origin: BeforeImages.Image?
+    /// Where the active entity is.
+    let table: TableStorage
+    let rowID: Int64
+    let url: String
+    let queue: QueueTable
+
+    func run(_ changes: LocalTransaction) throws {
+        let values = changedValues
+        guard !values.isEmpty else { return }
+        let contested = try contested(values, in: changes.database)
+        try changes.update(url, values)
+        guard let origin, !contested.isEmpty else { return }
+        try guardUpdate(of: contested, by: origin, in: changes.database)
+    }
+
+    /// What was changed in the draft since it was made.
+    private var changedValues: [String: ODataValue] {
+        var values: [String: ODataValue] = [:]
+        let keys = Set(draft.shape.key.map(\.path))
+        for (ordinal, property) in draft.shape.properties.enumerated()
+        where !keys.contains(property.name) && !property.isComputed {
+            guard let value = draft.values[ordinal], value != origin?.entity?[property.name] else { continue }
+            values[property.name] = value
+        }
+        let former = origin?.entity?.dynamicProperties ?? [:]
+        for name in Set(draft.dynamicProperties.keys).union(former.keys)
+        where draft.dynamicProperties[name] != former[name] {
+            values[name] = draft.dynamicProperties[name] ?? .null
+        }
+        return values
+    }
+
+    /// The properties that are to be changed and that others have changed since the draft was made. What was changed
+    /// here is the same user's, and is in the queue before this.
+    private func contested(_ values: [String: ODataValue], in database: Database) throws -> Set<String> {
+        guard let former = origin?.entity, let current = try BulkLoader(table: table, in: database).read(rowID) else {
+            return []
+        }
+        let requests = try queue.requests(set: table.set, rowID: rowID, in: database)
+        let names = values.keys.filter { name in
+            guard let value = current[name], value != former[name], value != values[name] else { return false }
+            return !requests.contains { $0.changes[name] != nil }
+        }
+        return Set(names)
+    }
+
+    /// Has the update say which version the draft was made from. Behind another change of the entity, which will give
+    /// it its version, it cannot: it joins that one where that is of the version of the draft, and meets the conflict
+    /// too.
+    private func guardUpdate(
+        of contested: Set<String>, by origin: BeforeImages.Image, in database: Database
+    ) throws {
+        let requests = try queue.requests(set: table.set, rowID: rowID, in: database).filter { $0.kind != .stream }
+        guard
+            let update = requests.last(where: { request in
+                request.kind == .update && contested.contains { request.changes[$0] != nil }
+            }), let former = origin.entity?.only(where: contested.contains)
+        else { return }
+        try queue.rewrite(
+            update.id, key: Entity(shape: update.changes.shape, key: update.key), changes: update.changes,
+            base: update.base?.merging(former) ?? former, in: database)
+        guard let first = requests.first, first.id != update.id else {
+            return try queue.setETag(origin.etag, of: update.id, in: database)
+        }
+        if requests.count == 2, origin.etag != nil, first.etag == origin.etag,
+            let rewritten = try queue.request(update.id, in: database),
+            try QueueFolding(queue: queue, categories: nil).join(rewritten, into: first, in: database)
+        {
+            return
+        }
+        throw ODataError(
+            status: 409, code: "ChangesWait",
+            message: "Changes of \(url) wait that are of another version than the draft: they must be uploaded first.")
+    }
+}
+
+extension Entity {
+    /// The same values without what was read along with them.
+    fileprivate var loadedCopy: Entity {
+        var copy = Entity(shape: shape, values: values)
+        for (name, value) in dynamicProperties { copy.dynamicProperties[name] = value }
+        return copy
+    }
+
+    /// Whether the entity is a draft: in a set of drafts of this store.
+    public var isDraft: Bool { control.annotations["\(EngineSet.namespace).IsDraft"] == .boolean(true) }
+}

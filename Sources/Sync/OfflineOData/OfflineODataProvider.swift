@@ -1,0 +1,441 @@
+import Foundation
+import GRDB
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+
+/// A part of an OData service, kept offline.
+///
+/// The app works on the local store at any time: reads see what was downloaded with the local changes on
+/// top, changes are queued in the transaction that makes them. ``upload(options:)`` sends the queue,
+/// ``download(_:)`` brings what others changed, ``sync(options:)`` does both.
+///
+/// ```swift
+/// let store = try await OfflineODataProvider.create(
+///     at: directory, protection: .encrypted(.key(key)), serviceRoot: root,
+///     remote: try ODataClient(serviceRoot: root, transport: transport),
+///     queries: [try DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
+/// try await store.download()
+/// let service = DataService(store)
+/// ```
+public final class OfflineODataProvider: ODataProvider {
+    /// The directory of the store's files.
+    public let directory: String
+    /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
+    public let model: EntityDataModel
+    /// The service's model alone.
+    public let serviceModel: EntityDataModel
+    /// The root of the service that the store was cloned from.
+    public let serviceRoot: String
+
+    /// The capabilities of the store, whatever its service can. The query language has the functions that ask what became of
+    /// changes, as `outpost.isLocal()`, and paths through the entities that queued requests are about, as
+    /// `RequestQueue(3)/AffectedEntity/City`.
+    public var traits: ProviderTraits {
+        var traits = local.traits
+        traits.capabilities?.supersedesModel = true
+        traits.queryLanguage = QueryLanguage(functions: functions, urls: urls) { [weak self] in
+            try await self?.address(of: $0)
+        }
+        return traits
+    }
+
+    /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
+    /// with `StoreError.openedOnFullDevice` until there is room and the store has been closed and opened again.
+    public var isReadOnly: Bool { database.isQuiet }
+
+    /// Refuses whatever is asked of tables that have another model by now.
+    let database: StoreDatabase
+    let mapping: StorageMapping
+    let optionState: LockedState<Options>
+    let texts: TextComparison
+    /// What queries may call, and how they compare texts.
+    let functions: FunctionRegistry
+    /// The URLs that were resolved against ``model``.
+    private let urls = ResolvedURLs()
+    let local: StoreProvider
+    /// The same without ``Options/localPageSize``, for what must be of one moment.
+    private let unpaged: StoreProvider
+    let queue: QueueTable
+    let hook: QueueHook
+    let heldData: HeldDataCache
+    let streams: StreamTable
+    /// The names of all stream properties of the model.
+    let streamProperties: Set<String>
+    let remote: (any ODataProvider)?
+    let progressChannel: ProgressChannel
+    let changes: StoreChanges
+    /// Values that are in memory alone.
+    let sessionParameters: LockedState<[String: String]>
+
+    /// - Parameters:
+    ///   - modelNumber: the number that the model has in the store.
+    ///   - progress: hears of the store since before it was open.
+    ///   - former: the same store before its model changed, whose place this one takes: what that has in memory alone is
+    ///     kept.
+    init(
+        directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
+        remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
+        former: OfflineODataProvider? = nil, progress: ProgressChannel? = nil
+    ) throws {
+        self.directory = directory
+        self.serviceRoot = serviceRoot
+        // The store that takes this one's place has the same connections, and another model.
+        let database = database.requiring { try LocalModel.require(modelNumber, in: $0) }
+        self.database = database
+        serviceModel = model
+        let model = try LocalModel.combined(model, options)
+        self.model = try EngineSet.adding(to: model)
+        self.remote = remote.map(options.assumingOffset)
+        optionState = LockedState(options)
+        self.texts = texts
+        functions = StateFunctions.registry(texts.forms)
+        progressChannel = former?.progressChannel ?? progress ?? ProgressChannel(options)
+        sessionParameters = former?.sessionParameters ?? LockedState([:])
+        changes = StoreChanges(database: database, environment: options.environment)
+        var mapping = OfflineLayout(model: model).mapping
+        mapping.rowConditions = StateFunctions.conditions
+        self.mapping = mapping
+        queue = QueueTable(model: model, environment: options.environment)
+        let hook = QueueHook(
+            mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
+        let checkingHook = ModelCheckingHook(base: hook, modelNumber: modelNumber)
+        var storeOptions = StoreProvider.Options()
+        storeOptions.maxPageSize = nil
+        storeOptions.functions = functions
+        storeOptions.now = { [environment = options.environment] in environment.instant }
+        let heldData = HeldDataCache(mapping: mapping)
+        storeOptions.loadedData = { try heldData.current(in: $0) }
+        self.heldData = heldData
+        var rules = WriteRules()
+        rules.updatesRelated = true
+        // One that changes nothing may be asked for (ChangeOptions).
+        rules.tellsUnchanged = true
+        unpaged = StoreProvider(
+            database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
+        if let size = options.localPageSize {
+            storeOptions.maxPageSize = size
+            local = StoreProvider(
+                database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
+        } else {
+            local = unpaged
+        }
+        self.hook = hook
+        streams = StreamTable(database: database)
+        streamProperties = Set(
+            model.schemas.flatMap(\.structuredTypes).flatMap(\.properties).filter { $0.type.primitive == .stream }
+                .map(\.name))
+    }
+
+    // MARK: Creating and opening
+
+    /// Makes an empty store for a part of a service; ``download(_:)`` fills it.
+    ///
+    /// - Parameters:
+    ///   - directory: made when missing; must not hold a store, nor may another one be made there at the same time.
+    ///   - protection: how the file is encrypted.
+    ///   - serviceRoot: kept with the store, to connect again later.
+    ///   - remote: the service, whose metadata is read now.
+    ///   - queries: what is kept offline; every entity set when empty.
+    ///   - user: who uses the store, for one that several users share (``switchUser(to:pending:)``); `nil` to leave that open.
+    /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` where somebody is making a store there
+    ///   now; other ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
+    public static func create(
+        at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
+        queries: [DefiningQuery] = [], user: String? = nil, options: Options = Options()
+    ) async throws -> OfflineODataProvider {
+        let progress = ProgressChannel(options)
+        progress.tell(.state(.opening))
+        progress.begin(.creation)
+        progress.step(.loadingMetadata)
+        let model = try EngineSet.removing(from: try await remote.model)
+        let path = StoreFiles.database(in: directory)
+        progress.enter(.initializing)
+        let wanted =
+            try queries.isEmpty
+            ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
+        let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
+        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
+        for (index, query) in wanted.enumerated() {
+            try DefiningQueryCheck.requireKeyOrAlone(query, sets[index], others: sets[..<index], model: model)
+        }
+        func requireNone() throws(OfflineError) {
+            guard !FileManager.default.fileExists(atPath: path) || isUnfinished(at: path, protection, options) else {
+                throw .storeExists(path: directory)
+            }
+        }
+        try requireNone()
+        let isNew = try StoreFiles.makeDirectory(directory)
+        // Who makes a store there at the same time finds it made, or being made, and takes nothing of it away.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        try requireNone()
+        do {
+            let database = try StoreDatabase.open(
+                path: path, protection: protection, options: options.connections(createsFile: true))
+            let texts = TextComparison(options)
+            let combined = try LocalModel.combined(model, options)
+            let layout = OfflineLayout(model: combined)
+            // In its own version, so that what connects later knows which one the service speaks.
+            let metadata = CSDLWriter.xml(model, version: model.version)
+            let modelNumber = try await database.write { database in
+                progress.step(.buildingEntityStore)
+                try layout.create(in: database)
+                progress.step(.creatingRequestQueueDatabase)
+                for statement in EngineSchema.statements { try database.execute(sql: statement) }
+                try Settings.set("engine.version", String(EngineSchema.version), in: database)
+                try Settings.set("service.root", serviceRoot, in: database)
+                try Settings.set("service.metadata", metadata, in: database)
+                try UntypedSets.keep(of: model, in: database)
+                if let user { try Settings.set(userSetting, user, in: database) }
+                try LocalModel.keep(combined, in: database)
+                try texts.keep(in: database)
+                try ServiceKnowledge.state(options.service, in: database)
+                for (query, set) in zip(wanted, sets) {
+                    try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
+                }
+                let indexes = PropertyIndexes(mapping: layout.mapping, textForm: texts.forms?.compared)
+                let lists = try IndexedTypes(options.indexedTypes, model: combined).adding(to: options.indexes)
+                for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
+                    for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
+                }
+                try Events.add(
+                    "created", "\(wanted.count) defining queries", environment: options.environment, in: database)
+                return try LocalModel.number(in: database)
+            }
+            let provider = try OfflineODataProvider(
+                directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
+                options: options, texts: texts, modelNumber: modelNumber, progress: progress)
+            try await provider.incarnation.settle()
+            progress.enter(.open)
+            return provider
+        } catch {
+            StoreFiles.remove(in: directory, withDirectory: isNew)
+            throw error
+        }
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - directory: where it was made.
+    ///   - protection: the key it was made with.
+    ///   - user: who uses the store from now on, for one that several users share: another one takes it over before it is
+    ///     given back (``switchUser(to:pending:)``). `nil` leaves it with its user.
+    ///   - pending: what happens to the changes of the previous user.
+    ///   - connect: makes the connection to the service from its root and its model; without one, the store
+    ///     works but does not sync.
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an option that the
+    ///   store was made with another value of; ``OfflineError/modelOutdated`` where another process brought it to a new model
+    ///   just now, and it is to be opened again; ``UserSwitchError`` where the store stays with its user, and nothing is open
+    ///   then; `StoreError` for a wrong key, a newer version, a damaged file.
+    public static func open(
+        at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
+        options: Options = Options(),
+        connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
+    ) async throws -> OfflineODataProvider {
+        try await open(
+            at: directory, protection: protection, user: user, pending: pending, options: options,
+            connecting: { try connect($0.serviceRoot, $0.model) })
+    }
+
+    /// Opens a store, and connects it with what the app keeps with it.
+    ///
+    /// - Parameters:
+    ///   - directory: where it was made.
+    ///   - protection: the key it was made with.
+    ///   - user: who uses the store from now on; `nil` leaves it with its user.
+    ///   - pending: what happens to the changes of the previous user.
+    ///   - options: as for ``open(at:protection:user:pending:options:connect:)``.
+    ///   - connecting: makes the connection to the service; `nil` for none.
+    /// - Throws: as ``open(at:protection:user:pending:options:connect:)``.
+    public static func open(
+        at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
+        options: Options = Options(), connecting: (ConnectionBasis) throws -> (any ODataProvider)?
+    ) async throws -> OfflineODataProvider {
+        let path = StoreFiles.database(in: directory)
+        guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
+        let progress = ProgressChannel(options)
+        progress.tell(.state(.opening))
+        progress.begin(.opening)
+        let database = try StoreDatabase.open(
+            path: path, protection: protection, options: options.connections(createsFile: false))
+        var options = options
+        let (root, metadata, texts, kept, known, ofApp) = try await database.read { [options] database in
+            guard case .store = try OfflineLayout.presence(in: database, path: path) else {
+                throw OfflineError.noStore(path: directory)
+            }
+            let version = try EngineSchema.version(in: database)
+            guard version <= EngineSchema.version else {
+                throw StoreError.newerVersion(path: path, found: version, supported: EngineSchema.version)
+            }
+            guard let root = try Settings.text("service.root", in: database),
+                let metadata = try Settings.bytes("service.metadata", in: database)
+            else { throw OfflineError.noStore(path: directory) }
+            let texts = try TextComparison(of: database, checking: options)
+            return (
+                root, metadata, texts, try LocalModel.kept(in: database), try LocalModel.number(in: database),
+                try KeptTexts.all(in: database)
+            )
+        }
+        progress.step(.loadingMetadata)
+        let model = try CSDLReader.read(metadata)
+        try LocalModel.adopt(from: kept, beside: model, into: &options)
+        try await EngineSchema.bringUpToDate(database)
+        let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
+        let stated = options.service
+        var modelNumber = known
+        // Most stores are opened as they were closed: then nothing is written, and nobody is waited for who writes.
+        if kept != metadata || combined !== model || stated != StatedCapabilities() {
+            modelNumber = try await database.write { database in
+                try LocalModel.require(known, in: database)
+                try LocalModel.migrate(from: model, to: combined, purges: purges, in: database)
+                try ServiceKnowledge.state(stated, in: database)
+                return try LocalModel.number(in: database)
+            }
+        }
+        let provider = try OfflineODataProvider(
+            directory: directory, serviceRoot: root, database: database, model: model,
+            remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
+            texts: texts, modelNumber: modelNumber, progress: progress)
+        // Where there is no room for it now, searches go without.
+        try? await provider.renewSearchIndexes()
+        // Nor for this: a copy is known as one by the next upload too.
+        try? await provider.incarnation.settle()
+        if let user {
+            do {
+                try await provider.switchUser(to: user, pending: pending)
+            } catch {
+                try? provider.close()
+                throw error
+            }
+        }
+        progress.enter(.open)
+        try await provider.tellInterrupted()
+        return provider
+    }
+
+    /// Closes the store's files; no call is valid afterwards.
+    public func close() throws {
+        progressChannel.enter(.closed)
+        progressChannel.finish()
+        changes.close()
+        try database.close()
+    }
+
+    // MARK: Reading and editing
+
+    /// Answers a request from the local store alone; changes are queued. A request of a batch is answered as it would
+    /// be alone (OData Protocol 4.01, 11.7).
+    ///
+    /// - Throws: `ODataError`; `StoreError`; ``OfflineError/modelOutdated``, and nothing was changed then.
+    public func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        try await execute(request, isPaged: true)
+    }
+
+    /// - Parameter isPaged: whether ``Options/localPageSize`` bounds what is given at once.
+    func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
+        if case .batch(let items) = request.body {
+            // Each of its requests makes sure by itself: what one of them has changed is answered so.
+            try await checkModel()
+            return try await batch(items, of: request)
+        }
+        guard request.method == .read || !database.isQuiet else {
+            throw ODataError(translating: StoreError.openedOnFullDevice)
+        }
+        return try await checkingModel(isRead: request.method == .read) {
+            try await answering(request, isPaged: isPaged)
+        }
+    }
+
+    private func answering(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
+        if let answer = try await answerEngineSet(request, isPaged: isPaged) { return answer }
+        if let answer = try await answerCall(request) { return answer }
+        if let answer = try await answerStream(request) { return answer }
+        if request.method == .read {
+            return try await annotating(try await answer(request, isPaged: isPaged))
+        }
+        return answer(try markingDeepChange(request))
+    }
+
+    /// What is changed with an entity is sent with it.
+    private func markingDeepChange(_ request: ODataRequest) -> ODataRequest {
+        guard case .entity(let entity) = request.body else { return request }
+        let isDeep = entity.related.values.contains { related in
+            switch related {
+            case .one, .many: true
+            case .none, .references: false
+            }
+        }
+        guard isDeep, request.context.changeOptions?.changeSet == nil else { return request }
+        var request = request
+        ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
+        return request
+    }
+
+    private func answer(_ request: ODataRequest, isPaged: Bool = true) async throws -> ODataResponse {
+        let local = isPaged ? local : unpaged
+        if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
+            // Under the first key, such a change would make a new entity.
+            return try await local.execute(redirected)
+        }
+        do {
+            return try await local.execute(request)
+        } catch let error as ODataError where error.status == 404 {
+            guard let redirected = try await followingAlias(request) else {
+                try await requireLoaded(request)
+                throw error
+            }
+            return try await local.execute(redirected)
+        }
+    }
+
+    /// Refuses a change of something that may be there, in a part of the service that the store does not hold.
+    ///
+    /// - Throws: `ODataError` (`ODataError.isNotLoaded`).
+    private func requireLoaded(_ request: ODataRequest) async throws {
+        guard request.method != .read, request.link == nil else { return }
+        var url = request.url
+        url.options = QueryOptions()
+        if case .navigation(let property, _, _)? = (try? Binder(model: model).bind(url))?.resource.steps.last(where: {
+            if case .navigation = $0 { true } else { false }
+        }), url.path.segments.last == .reference, !property.constraints.isEmpty {
+            // The foreign key names the target of the reference, so only the entity with the key must be in the store.
+            url.path.segments.removeLast(2)
+        }
+        do {
+            _ = try await local.execute(ODataRequest(.read, url))
+        } catch let error as ODataError where error.isNotLoaded {
+            throw error
+        } catch {
+            // It says less than the refusal of the change.
+        }
+    }
+
+    /// An entity made here, and what it contains, is still found under its first key after the service gave it another.
+    func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
+        guard mayHaveAlias(request) else { return nil }
+        return try await database.read { [self] in try followingAlias(request, in: $0) }
+    }
+
+    private func mayHaveAlias(_ request: ODataRequest) -> Bool {
+        guard request.link == nil, case .name(let set, _)? = request.url.path.segments.first,
+            mapping.tables[set.text] != nil
+        else { return false }
+        return request.url.path.segments.contains { segment in
+            if case .name(_, let arguments) = segment { arguments != .none } else { false }
+        }
+    }
+
+    /// The same within a transaction.
+    func followingAlias(_ request: ODataRequest, in database: Database) throws -> ODataRequest? {
+        guard mayHaveAlias(request),
+            let path = try Aliases(mapping: mapping).present(request.url.path, in: database)
+        else { return nil }
+        var redirected = request
+        redirected.url.path = path
+        return redirected
+    }
+}

@@ -1,0 +1,92 @@
+import GRDB
+import ODataModel
+import ODataSQL
+import ODataService
+
+/// Streams, whose bytes are kept beside the queue until they are sent.
+extension QueueHook {
+    /// Queues a new stream of a row, or the deletion of one. Of several that were not sent only the last counts, and it
+    /// mends one that the service refused.
+    func queueStream(
+        _ row: RowWriter.WrittenRow, _ stream: QueuedRequest.StreamChange, request: ODataRequest, in database: Database
+    ) throws {
+        guard let table = mapping.tables[row.set], let rowID = row.rowID else {
+            throw ODataError.notImplemented("Streams of \(row.set) offline")
+        }
+        // The app's own are never sent.
+        guard !isClientOnly(table.set) else { return try setLocalETag(table, rowID: rowID, in: database) }
+        let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
+        let options = ChangeOptions(request)
+        if let mending = mending(of: earlier, replacingStream: stream.property, by: options),
+            try mending.putBack(
+                joining: options, waitingFor: [], at: environment.instant.description, queue, in: database)
+        {
+            try queue.setSubject(
+                mending.refused.subject.sending(stream.stream), of: mending.refused.id, in: database)
+            return try setLocalETag(table, rowID: rowID, in: database)
+        }
+        let change = RowChange(
+            kind: .update, table: table, rowID: rowID, owner: try Rows.owner(table, rowID: rowID, in: database),
+            before: row.entity, after: row.entity, changedProperties: [], request: request, parent: row.parent)
+        try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
+        let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: stream.property ?? "")
+        let replaced = try StreamTable.info(owner, in: database)
+        try append(
+            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil,
+            etag: replaced?.isLocal == false ? replaced?.etag : nil, omitted: [], earlier: earlier,
+            subject: .stream(stream),
+            in: database)
+        try setLocalETag(table, rowID: rowID, in: database)
+    }
+
+    /// The request in whose place a new stream is sent: one that was refused, or else the last one that waits.
+    private func mending(
+        of earlier: [QueuedRequest], replacingStream property: String?, by options: ChangeOptions
+    ) -> Mending? {
+        guard !options.isUnmodifiable else { return nil }
+        if let mending = Mending(of: earlier, replacingStream: property) { return mending }
+        guard let last = earlier.last, last.kind == .stream, last.state == .pending, last.streamProperty == property,
+            isReplaceable(last, by: options)
+        else { return nil }
+        return Mending(of: last)
+    }
+
+    /// Makes the row of a media entity, whose properties the service will give, and queues its stream.
+    ///
+    /// - Parameter container: the row that contains it; `nil` for an entity of a set.
+    /// - Returns: the row with its temporary key.
+    func createMedia(
+        _ table: TableStorage, within container: Int64?, sending stream: Int64, request: ODataRequest,
+        in database: Database
+    ) throws -> Int64 {
+        var entity = Entity(shape: table.shape)
+        try prepareInsert(&entity, into: table, in: database)
+        entity.control.etag = "W/\"local-\(environment.newGuid())\""
+        entity.markUnchanged()
+        let rowID = try BulkLoader(table: table, in: database).load(entity, owner: 0, parent: container).rowID
+        guard !isClientOnly(table.set) else { return rowID }
+        let change = RowChange(
+            kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
+            request: request, parent: container)
+        try append(
+            .create, change, rowID: rowID, changes: Entity(shape: table.shape), base: nil, etag: nil,
+            omitted: Set(table.shape.key.map(\.path)), earlier: [],
+            subject: .entity(QueuedRequest.EntityChange(stream: stream)), in: database)
+        return rowID
+    }
+}
+
+extension QueuedRequest.Subject {
+    /// The same subject with another stream, or with its deletion.
+    fileprivate func sending(_ stream: Int64?) -> QueuedRequest.Subject {
+        switch self {
+        case .entity(var change):
+            change.stream = stream
+            return .entity(change)
+        case .stream(var change):
+            change.stream = stream
+            return .stream(change)
+        case .relation, .call, .unmapped: return self
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import GRDB
+import ODataSQL
+import ODataService
+
+/// What happens to the changes of the previous user that wait when a store goes to another one.
+public enum PendingChanges: Sendable {
+    /// The store stays with the previous user when there are any.
+    case refuse
+    /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
+    /// ``OfflineODataProvider/upload(options:)`` would, by the options of the store. The store stays with him when one
+    /// of them is not accepted, or has waited longer than ``OfflineODataProvider/Options/localChangeExpiry``.
+    case upload(through: any ODataProvider)
+    /// They are lost, and so are drafts and what else only the store has.
+    case discard
+}
+
+extension OfflineODataProvider {
+    static let userSetting = "user.current"
+    private static let logSetting = "user.logHasOthers"
+
+    /// Who uses the store; `nil` when it was never said.
+    ///
+    /// - Throws: `StoreError`.
+    public func currentUser() async throws -> String? {
+        try await database.read { try Settings.text(Self.userSetting, in: $0) }
+    }
+
+    /// Gives a store that several users share to one of them.
+    ///
+    /// For the first user, and for the one who has it already, nothing else happens. When another one comes, the
+    /// changes that wait are settled, and then everything the service gave to the previous user is removed in one
+    /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
+    /// download fills them for the new user. What was removed is overwritten in the file.
+    ///
+    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that these queries
+    /// bring and nothing else, and the next download brings only what changed. What another query brought of them goes, and so do
+    /// changes that were discarded.
+    ///
+    /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
+    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
+    /// ``purgeClientOnlyData()``.
+    ///
+    /// A task that reads meanwhile sees the one or the other user's rows, never both.
+    ///
+    /// - Parameters:
+    ///   - user: Who uses the store from now on.
+    ///   - pending: What happens to the changes of the previous user.
+    /// - Returns: Whether the user changed.
+    /// - Throws: ``UserSwitchError`` (−10425) with the previous user, who then still has the store;
+    ///   ``OfflineError/busy(processID:)``; `StoreError`.
+    @discardableResult
+    public func switchUser(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
+        let previous = try await currentUser()
+        guard let previous, previous != user else {
+            if previous == nil { try await database.write { try Settings.set(Self.userSetting, user, in: $0) } }
+            return false
+        }
+        // No upload or download of the previous user may go on behind the new one's back.
+        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        defer { withExtendedLifetime(lock) {} }
+        if case .upload(let remote) = pending { try await uploadAll(of: previous, to: remote) }
+        let discards = if case .discard = pending { true } else { false }
+        let environment = options.environment
+        try await database.write { [self] database in
+            // Counted in the transaction that removes: an edit cannot slip in between.
+            let waiting = try queue.requests(in: database).count
+            guard waiting == 0 || discards else {
+                throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
+            }
+            let own = try LocalModel.countRows(of: model, in: database)
+            guard own == 0 || discards else {
+                throw UserSwitchError.localEntitiesRemain(previousUser: previous, count: own)
+            }
+            if try QueryTable.all(in: database).contains(where: { $0.isShared && $0.isLoaded }) {
+                if waiting > 0 { try takeBackAll(in: database) }
+                try PrivateData(mapping: mapping, indexes: propertyIndexes).remove(in: database)
+            } else {
+                try ServiceData.remove(in: database)
+            }
+            try Settings.set(Self.userSetting, user, in: database)
+            try Settings.set(Self.logSetting, "yes", in: database)
+            try Events.add("user", "the store was given to another user", environment: environment, in: database)
+        }
+        sessionParameters.withLock { $0 = [:] }
+        await emptyLog()
+        return true
+    }
+
+    /// Takes all changes back, also those of which nobody knows whether they have acted: what the service has made of them comes
+    /// with the next download, which compares everything.
+    private func takeBackAll(in database: Database) throws {
+        var sets: Set<String> = []
+        for request in try queue.requests(in: database) where request.state == .sending || request.state == .inDoubt {
+            if let set = request.touchedRow?.set { sets.insert(set) }
+            try queue.markPending(request.id, forgetsIdentification: true, in: database)
+        }
+        try undoAll(in: database)
+        for query in try QueryTable.all(in: database) where !sets.isDisjoint(with: query.sets(in: mapping)) {
+            try QueryTable.requireComparison(of: query, in: database)
+        }
+    }
+
+    /// Empties the log where it still has the pages of what was removed as they were. Where somebody reads from it for longer
+    /// than one waits, the next synchronisation or switch does it.
+    func emptyLog() async {
+        try? await database.pool.writeWithoutTransaction { database in
+            guard try Settings.text(Self.logSetting, in: database) == "yes" else { return }
+            _ = try database.checkpoint(.truncate)
+            try Settings.set(Self.logSetting, "no", in: database)
+        }
+    }
+
+    private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
+        var reason = "some were refused or are in doubt"
+        let former = progressChannel.state
+        progressChannel.begin(.upload(folds: false))
+        defer { progressChannel.enter(former) }
+        do {
+            _ = try await upload(to: RefusingProvider(base: options.assumingOffset(of: remote)), UploadOptions())
+        } catch {
+            reason = "\(error)"
+        }
+        let remaining = try await database.read { [queue] in try queue.requests(in: $0).count }
+        guard remaining == 0 else {
+            throw UserSwitchError.uploadFailed(previousUser: previous, remaining: remaining, reason: reason)
+        }
+        progressChannel.report(SyncProgress(phase: .finished))
+    }
+}
+
+/// Everything in a store that came from the service, or is about it, besides its metadata.
+enum ServiceData {
+    /// What belongs to the store and not to a user.
+    static let kept: Set = ["outpost_setting", "outpost_query"]
+
+    /// Empties all tables but those, and marks every defining query as not loaded.
+    ///
+    /// It goes by the tables that the file has, so that none can be forgotten.
+    static func remove(in database: Database) throws {
+        // Overwrites what is deleted; elsewhere than on Debian that is not the default.
+        try database.setPragma(.secureDelete, "ON")
+        let tables = try StoreTable.all(in: database)
+        for table in tables where !table.isVirtual && !kept.contains(table.name) {
+            try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")
+        }
+        // The words of what is gone are still in the pages of search indexes.
+        for table in tables where table.isVirtual { try table.removeWords(in: database) }
+        try removeParameters(in: database)
+        try database.execute(
+            sql: """
+                UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL, last_download = NULL;
+                INSERT INTO \(OfflineLayout.hiddenOwnerTable)(id) SELECT id FROM outpost_query;
+                """)
+    }
+
+    /// Removes the values that personalised the previous user's queries.
+    static func removeParameters(in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
+    }
+}
+
+/// A table of a store's file, as SQLite lists it.
+struct StoreTable {
+    let name: String
+    let isVirtual: Bool
+
+    /// Takes a search index out, with the triggers that keep it.
+    func drop(in database: Database) throws {
+        let triggers = try String.fetchAll(
+            database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
+            arguments: [name.unicodeScalars.count + 1, "\(name)$"])
+        for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger.sqlIdentifier)") }
+        try database.execute(sql: "DROP TABLE \(name.sqlIdentifier)")
+    }
+
+    /// Empties a search index.
+    func removeWords(in database: Database) throws {
+        let table = name.sqlIdentifier
+        try database.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
+    }
+
+    /// All tables but SQLite's own and those behind virtual tables, which change with them.
+    static func all(in database: Database) throws -> [StoreTable] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual')")
+        return rows.map { StoreTable(name: $0["name"], isVirtual: $0["type"] == "virtual") }
+            .filter { !$0.name.hasPrefix("sqlite_") }
+    }
+}

@@ -1,0 +1,112 @@
+import EncryptedSQLite
+import ODataSQL
+import Secrets
+
+/// A store in the life of an app: open, in the background, locked, in the foreground again.
+///
+/// ```swift
+/// let session = StoreSession { key in
+///     try await OfflineODataProvider.open(at: directory, protection: key) { root, _ in try client(root) }
+/// }
+/// try await session.enterForeground(.encrypted(.key(try await vault.key(named: "orders"))))
+/// try await session.sync()
+/// await session.enterBackground()  // the screen was locked
+/// ```
+///
+/// In the background nothing is open and no key is in memory. A synchronisation that was under way is ended at the
+/// next page or request; what was complete is kept, and it goes on when the app comes back.
+public actor StoreSession {
+    private let open: @Sendable (StoreProtection) async throws -> OfflineODataProvider
+    private var opened: OfflineODataProvider?
+    private var syncing: Task<Void, any Error>?
+    private var opening: Task<Void, any Error>?
+    private var closing: Task<Void, Never>?
+    private var isForeground = false
+    /// Whether a synchronisation was ended by going into the background.
+    public private(set) var wasInterrupted = false
+
+    /// - Parameter open: Opens the store, each time the app comes to the foreground.
+    public init(open: @escaping @Sendable (StoreProtection) async throws -> OfflineODataProvider) {
+        self.open = open
+    }
+
+    /// The store, while the app is in the foreground. Do not keep it: it is closed when the app leaves.
+    public var store: OfflineODataProvider? { opened }
+
+    /// Opens the store, and goes on with a synchronisation that was interrupted.
+    ///
+    /// - Parameter protection: Its key, as the vault gives it after the person was recognised.
+    /// - Throws: What opening throws; nothing is open then.
+    public func enterForeground(_ protection: StoreProtection) async throws {
+        isForeground = true
+        // The app may come back before it has quite left, or twice.
+        await closing?.value
+        _ = await opening?.result
+        guard isForeground, opened == nil else { return }
+        let task = Task { try await finishOpening(protection) }
+        opening = task
+        try await task.value
+    }
+
+    private func finishOpening(_ protection: StoreProtection) async throws {
+        defer { opening = nil }
+        let store = try await open(protection)
+        guard isForeground else {
+            // It left again meanwhile.
+            close(store)
+            return
+        }
+        opened = store
+        if wasInterrupted {
+            wasInterrupted = false
+            startSync(store)
+        }
+    }
+
+    /// Uploads and downloads; one call at a time does, others wait for it.
+    ///
+    /// - Throws: What `sync` throws; `CancellationError` when the app went into the background;
+    ///   ``OfflineError/notConnected`` while it is there.
+    public func sync() async throws {
+        guard let store = opened else { throw OfflineError.notConnected }
+        try await (syncing ?? startSync(store)).value
+    }
+
+    /// Ends a synchronisation, closes the store and forgets its key. Returns when all of that is done, which
+    /// takes as long as the request that is on its way.
+    public func enterBackground() async {
+        isForeground = false
+        guard let store = opened else {
+            _ = await opening?.result
+            await closing?.value
+            return
+        }
+        opened = nil
+        let running = syncing
+        syncing = nil
+        wasInterrupted = running != nil
+        running?.cancel()
+        let task = Task {
+            _ = await running?.result
+            close(store)
+        }
+        closing = task
+        await task.value
+    }
+
+    private func close(_ store: OfflineODataProvider) {
+        try? store.close()
+        if opened == nil { try? EncryptedDatabase.lock(at: StoreFiles.database(in: store.directory)) }
+        PassphraseDeriver.shared.forgetAll()
+    }
+
+    @discardableResult
+    private func startSync(_ store: OfflineODataProvider) -> Task<Void, any Error> {
+        let task = Task {
+            defer { if opened === store { syncing = nil } }
+            _ = try await store.sync()
+        }
+        syncing = task
+        return task
+    }
+}

@@ -1,0 +1,348 @@
+import ArgumentParser
+import Foundation
+import ODataClient
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import OfflineOData
+import Secrets
+
+/// `outpost clone`.
+struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clone",
+        abstract: "Take a service, or a part of it, offline.",
+        discussion: """
+            Without --query everything is taken that the service lets be read: its entity sets and singletons, what their \
+            entities contain, and the references of relations that no foreign key stands behind. Parts that are left out are \
+            listed with the query that brings them. The store is encrypted with a key that is generated and kept in \
+            a file that only you can read (~/.local/share/outpost/keys; 'outpost keys list' shows it), unless \
+            --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
+
+            The header fields, options, language and user are kept in the clone, encrypted, and apply to each later push, pull \
+            and sync too. Passwords, tokens, keys and --trust are not kept: give them again.
+
+            EXAMPLE
+              outpost clone https://host/service/
+              outpost clone https://host/service/ shop \\
+                --query 'open=Orders?$filter=ShippedDate eq null'
+              outpost clone https://host/service/ shop \\
+                --query 'mine=Orders?$filter=EmployeeID eq @me' --set me=7
+              outpost clone https://host/service/ --dry-run
+            """)
+
+    @Argument(help: "The root of the service.")
+    var url: String
+
+    @Argument(help: "The directory to make; named after the service when left out.", completion: .directory)
+    var directory: String?
+
+    @Option(
+        name: .customLong("query"),
+        help: ArgumentHelp("A part to take, by name; may be given several times.", valueName: "name=query"))
+    var queries: [String] = []
+
+    @Option(help: "The group that these parts are pulled with.")
+    var group: String?
+
+    @Flag(help: "Load the streams of the entities too, such as pictures.")
+    var streams = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A part whose rows are the same for every user: they stay when another user takes the clone over; may be "
+                + "repeated.", valueName: "name"))
+    var shared: [String] = []
+
+    @OptionGroup var parameters: ParameterOptions
+
+    @OptionGroup var amount: DownloadOptions
+
+    @Flag(help: "Take everything, however much it is.")
+    var all = false
+
+    @Flag(name: .customLong("dry-run"), help: "Only say what would be taken.")
+    var dryRun = false
+
+    @OptionGroup var key: KeyOptions
+
+    @Flag(help: "Protect the store with a passphrase, which is asked for.")
+    var passphrase = false
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Report as JSON.")
+    var json = false
+
+    /// Above this many entity sets the person is asked.
+    static let setLimit = 50
+    /// Above this many rows the person is asked.
+    static let rowLimit = 1_000_000
+    /// What a row takes on the disk, for the check of free space: a cautious guess.
+    static let bytesPerRow: Int64 = 1000
+
+    mutating func validate() throws {
+        guard !passphrase || key.keyFile == nil else {
+            throw ValidationError("--passphrase and --key-file exclude each other.")
+        }
+        var names: Set<Substring> = []
+        for query in queries {
+            let name = query.prefix { $0 != "=" }
+            guard names.insert(name).inserted else { throw ValidationError("Two parts are named '\(name)'.") }
+        }
+        if !queries.isEmpty, let unknown = shared.first(where: { !names.contains($0[...]) }) {
+            throw ValidationError("--shared \(unknown): no part has that name.")
+        }
+    }
+
+    var cloneDirectory: String? { directory ?? defaultDirectory }
+
+    func run() async throws {
+        let target = directory ?? defaultDirectory
+        let defining = try queries.map { text in
+            let name = String(text.prefix { $0 != "=" })
+            return try Self.definingQuery(
+                text, group: group, streams: streams, isShared: shared.contains(name))
+        }
+        let values = try parameters.values
+        if !dryRun { try CloneFile.requireNone(in: target) }
+        let connector = try service.connector(amount)
+        do {
+            let client = try connector.client(root: url)
+            let survey = try await ProgressLine.during("Asking \(url) how much there is") { _ in
+                try await ServiceSurvey.take(of: client, queries: defining, parameters: values)
+            }
+            if !json { Self.sayWhatIsLeftOut(survey) }
+            if let unknown = shared.first(where: { name in !survey.parts.contains { $0.query.name == name } }) {
+                throw Failure(
+                    message: "--shared \(unknown): the service has no entity set of that name.",
+                    advice: "See what it has with: outpost clone \(url.shellQuoted) --dry-run", status: .misused)
+            }
+            if !json, dryRun || queries.isEmpty {
+                for line in MissingParts.lines(missing(survey), title: "Left out") { Terminal.error(line) }
+            }
+            if dryRun {
+                show(survey)
+            } else {
+                try announce(survey)
+                try checkSpace(survey, at: target)
+                try await clone(from: client, connector, survey: survey, into: target)
+            }
+            try await connector.close()
+        } catch {
+            try? await connector.close()
+            throw error
+        }
+    }
+
+    /// Named by the last step of the service's path, or by its host.
+    private var defaultDirectory: String {
+        let address = URLComponents(string: url)
+        let step = address?.path.split(separator: "/").last.map(String.init)
+        if let step, ![".", ".."].contains(step) { return step }
+        // An address in brackets is no name that anybody would type.
+        guard let host = address?.host, !host.isEmpty, !host.contains(":") else { return "clone" }
+        return host
+    }
+
+    static func definingQuery(
+        _ text: String, group: String?, streams: Bool, isShared: Bool = false
+    ) throws -> DefiningQuery {
+        guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
+            !text[..<mark].contains(where: { "?$(/".contains($0) })
+        else {
+            throw Failure(
+                message: "A query is given as NAME=QUERY, not '\(text)'.",
+                advice: "For example: 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
+        }
+        return try DefiningQuery(
+            String(text[..<mark]), String(text[text.index(after: mark)...]), group: group, retrievesStreams: streams,
+            isShared: isShared)
+    }
+
+    private func show(_ survey: ServiceSurvey) {
+        if json {
+            print(JSONText(Report(survey, missing: missing(survey))).text)
+            return
+        }
+        Terminal.write(Self.table(survey).rendered())
+        print(Self.sum(survey))
+    }
+
+    private static func sayWhatIsLeftOut(_ survey: ServiceSurvey) {
+        for (names, reason) in [
+            (survey.leftOut, "they can be read through others or with a filter alone"),
+            (survey.withoutKey, "their entities have no key"),
+            (survey.withoutType, "the metadata do not declare their types"),
+        ] where !names.isEmpty {
+            Terminal.error("Left out, since \(reason): " + names.joined(separator: ", "))
+        }
+    }
+
+    private static func table(_ survey: ServiceSurvey) -> Table {
+        var table = Table(["Query", "Rows"])
+        for part in survey.parts {
+            table.add([part.query.name, part.rows.map { Terminal.number($0) } ?? "unknown"])
+        }
+        return table
+    }
+
+    private static func sum(_ survey: ServiceSurvey) -> TerminalText {
+        "\(Terminal.plural(survey.parts.count, "query", plural: "queries")), \(Terminal.plural(survey.rows, "row"))"
+    }
+
+    /// Shows what will be taken to a person who looks, and asks before very much of it.
+    private func announce(_ survey: ServiceSurvey) throws {
+        let isLarge =
+            (queries.isEmpty && survey.sets.count > Self.setLimit) || survey.rows > Self.rowLimit
+        let asks = isLarge && !all
+        if asks || Terminal.isInteractive(.error) {
+            Terminal.write(Self.table(survey).rendered(for: .error) + Self.sum(survey) + "\n", to: .error)
+        }
+        guard asks else { return }
+        let parts =
+            queries.isEmpty
+            ? Terminal.plural(survey.sets.count, "entity set")
+            : Terminal.plural(survey.parts.count, "query", plural: "queries")
+        let size: TerminalText = "\(parts) with \(Terminal.plural(survey.rows, "row"))"
+        guard let answer = Terminal.confirm("This takes \(size) from \(url). Go on?") else {
+            throw Failure(
+                message: "This takes \(size) from \(url).", advice: "\(takingLess), or everything with --all.")
+        }
+        guard answer else { throw QuietExit(status: .failed) }
+    }
+
+    /// How less can be taken.
+    private var takingLess: String {
+        queries.isEmpty ? "Take a part of it with --query" : "Take less of it by filters in the queries"
+    }
+
+    private func checkSpace(_ survey: ServiceSurvey, at target: String) throws {
+        // The folders that are to be made will be where the nearest one is that there is.
+        var folder = URL(fileURLWithPath: target).standardizedFileURL
+        while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
+            folder.deleteLastPathComponent()
+        }
+        let values = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
+        guard let free = (values?[.systemFreeSize] as? NSNumber)?.int64Value else { return }
+        let (product, overflows) = Int64(survey.rows).multipliedReportingOverflow(by: Self.bytesPerRow)
+        let needed = overflows ? Int64.max : product
+        guard needed > free else { return }
+        throw Failure(
+            message: "\(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and "
+                + "\(folder.path) has \(Terminal.bytes(free)) left.", advice: "\(takingLess), or make room.")
+    }
+
+    private func clone(
+        from client: ODataClient, _ connector: Connector, survey: ServiceSurvey, into target: String
+    ) async throws {
+        let given = try NewKey.given(passphrase: passphrase, keyFile: key.keyFile)
+        let (store, newKey) = try await CloneMaking.make(in: target, key: given) { protection in
+            try await OfflineODataProvider.create(
+                at: target, protection: protection, serviceRoot: url, remote: client,
+                queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
+        }
+        let line = ProgressLine(store)
+        do {
+            try await store.setParameters(try parameters.values)
+            try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
+            let report = try await store.download()
+            line.finish()
+            try store.close()
+            if json {
+                print(
+                    JSONText(
+                        Report(survey, missing: missing(survey), directory: target, report, bytes: connector.received)
+                    ).text)
+            } else {
+                print(
+                    "Cloned \(Terminal.plural(survey.rows(of: report), "row")) of "
+                        + "\(Terminal.plural(queries.isEmpty ? survey.sets.count : report.queries.count, "entity set")) "
+                        + "(\(Terminal.bytes(connector.received))) into \(Terminal.bold(target)).")
+                for line in UnreadableReport.lines(report.unreadable, of: target) { print(line) }
+                print(Terminal.dim(newKey.said))
+            }
+        } catch {
+            line.finish()
+            try? store.close()
+            var failure = Failure(error, of: CommandSubject(self))
+            failure.advice = Self.advice(behind: error, failure.advice, in: target)
+            throw failure
+        }
+    }
+
+    /// What to do once there is a clone that is not complete: what the failure asks for comes first.
+    private static func advice(behind error: any Error, _ advice: TerminalText?, in target: String)
+        -> TerminalText
+    {
+        let kept: TerminalText = "What is complete is kept in \(target)"
+        // Others advise to run the same command again: that would find a clone already.
+        let isOfAnswer = (error as? TransportError).map { !$0.mayPass } ?? false
+        if case .tooLarge? = error as? TransportError, let advice { return "\(advice)\n\(kept)." }
+        let helps = error is OfflineError || error is ODataError || isOfAnswer
+        guard helps, let advice else { return "\(kept); go on with: outpost pull \(target.shellQuoted)" }
+        return advice.description.contains("outpost pull")
+            ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"
+    }
+
+    /// The parts of the service that the clone will not hold; the streams of whole sets are asked for by an option.
+    private func missing(_ survey: ServiceSurvey) -> [MissingPart] {
+        survey.missing.filter { !$0.needsStreams || !streams || !queries.isEmpty }
+    }
+
+    /// A query of every entity set has no group and no streams unless they are asked for.
+    private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
+        guard queries.isEmpty, group != nil || streams || !shared.isEmpty else { return query }
+        return try DefiningQuery(
+            query.name, query.text, group: group, retrievesStreams: streams, isShared: shared.contains(query.name))
+    }
+
+    private struct Report: Encodable {
+        struct Part: Encodable {
+            var name: String
+            var rows: Int?
+        }
+
+        var directory: String?
+        var queries: [Part]
+        var rows: Int
+        var leftOut: [String]
+        var missing: [MissingParts.Line]
+        var bytes: Int64?
+
+        init(_ survey: ServiceSurvey, missing: [MissingPart]) {
+            self.missing = missing.map(MissingParts.Line.init)
+            queries = survey.parts.map { Part(name: $0.query.name, rows: $0.rows) }
+            rows = survey.rows
+            leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
+        }
+
+        init(
+            _ survey: ServiceSurvey, missing: [MissingPart], directory: String, _ report: DownloadReport, bytes: Int64
+        ) {
+            self.missing = missing.map(MissingParts.Line.init)
+            self.directory = directory
+            queries = report.queries.map { Part(name: $0.name, rows: $0.received) }
+            rows = report.received
+            leftOut = survey.leftOut + survey.withoutKey + survey.withoutType
+            self.bytes = bytes
+        }
+    }
+}
+
+extension ServiceSurvey {
+    /// The entity sets and singletons that the queries begin with.
+    fileprivate var sets: Set<String> { Set(parts.map(\.query.url.path.description)) }
+
+    /// How many rows a download has brought of these sets. A second query of a set that is taken whole brings what belongs to
+    /// its entities, and the same entities again.
+    fileprivate func rows(of report: DownloadReport) -> Int {
+        let whole = Set(parts.filter { $0.query.url.options == QueryOptions() }.map(\.query.text))
+        let again = Set(
+            parts.filter { $0.query.url.options != QueryOptions() && whole.contains($0.query.url.path.description) }
+                .map(\.query.name))
+        return report.queries.filter { !again.contains($0.name) }.reduce(0) { $0 + $1.received }
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import ODataSQL
+import OfflineOData
+
+/// `outpost repair`.
+struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
+        discussion: """
+            Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot \
+            be trusted afterwards is downloaded again by the next pull. The queue of changes stays.
+
+            Where bytes of the files are not as they were written ('outpost verify' names the places), what can be \
+            read is saved into new files, the changes that wait first. The damaged files are kept beside them, and the \
+            next pull brings the rows that were lost. If it cannot be told whether the saved changes are the newest ones, \
+            they are held until 'outpost push --from-copy' sends them.
+
+            EXAMPLE
+              outpost repair shop
+              outpost repair shop --json
+              outpost repair shop --service https://host/service/
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Option(
+        name: .customLong("service"),
+        help: ArgumentHelp(
+            "The root of its service, whose metadata are read: for a clone that cannot tell it any more.",
+            valueName: "url"))
+    var serviceRoot: String?
+    @OptionGroup var service: ServiceOptions
+    @Flag(help: "Report as JSON.") var json = false
+
+    func run() async throws {
+        let protection = try store.key.protection(ofCloneIn: store.directory)
+        let done = try await ProgressLine.during("Reading \(store.directory)") { try await mend(protection, $0) }
+        if json {
+            print(JSONText(done).text)
+            return
+        }
+        tell(done)
+    }
+
+    /// - Returns: what was done, a sentence each.
+    private func mend(_ protection: StoreProtection, _ line: ProgressLine) async throws -> [String] {
+        var done: [String] = []
+        if try await isDamaged(protection) {
+            line.update("Saving what can be read of \(store.directory)")
+            let report = try await salvage(protection)
+            let changes = report.savedChanges == 1 ? "change" : "changes"
+            done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
+            for (table, places) in report.losses.sorted(by: { $0.key < $1.key }) {
+                done.append("\(table) could not be read in \(places) \(places == 1 ? "place" : "places").")
+            }
+            done.append("The damaged files are kept as \(report.damagedFile).")
+        }
+        let opened = try await OfflineODataProvider.open(at: store.directory, protection: protection)
+        defer { try? opened.close() }
+        line.update("Mending \(store.directory)")
+        done += try await opened.repair()
+        return done
+    }
+
+    /// Whether its files are not as they were written, so that they must not be opened.
+    private func isDamaged(_ protection: StoreProtection) async throws -> Bool {
+        do {
+            return try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty
+        } catch StoreError.corrupt {
+            return true
+        }
+    }
+
+    private func salvage(_ protection: StoreProtection) async throws -> SalvageReport {
+        do {
+            return try await OfflineODataProvider.salvage(
+                at: store.directory, protection: protection, origin: try await origin())
+        } catch OfflineError.originLost {
+            throw Failure(
+                message: "\(store.directory) cannot tell any more which service it was made for.",
+                advice: "Name it: outpost repair DIR --service URL")
+        } catch let error as StoreError where error.isDamage {
+            throw Failure(
+                message: "Nothing of \(store.directory) was saved. \(error)",
+                advice: "Its files are as they were. Keep them, and make another clone: outpost clone URL NEW-DIR")
+        }
+    }
+
+    private func origin() async throws -> StoreOrigin? {
+        guard let serviceRoot else { return nil }
+        let connector = try service.connector()
+        do {
+            let client = try connector.client(root: serviceRoot)
+            let origin = StoreOrigin(serviceRoot: client.serviceRoot.url(for: ""), model: try await client.model)
+            try await connector.close()
+            return origin
+        } catch {
+            try? await connector.close()
+            throw error
+        }
+    }
+
+    private func tell(_ done: [String]) {
+        if done.isEmpty { print("There was nothing to mend in \(Terminal.bold(store.directory)).") }
+        for line in done { print(line) }
+    }
+}
+
+extension StoreError {
+    /// Whether the file itself is what is wrong.
+    fileprivate var isDamage: Bool { if case .corrupt = self { true } else { false } }
+}

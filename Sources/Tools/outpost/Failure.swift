@@ -1,0 +1,398 @@
+import ArgumentParser
+import DataVault
+import EncryptedSQLite
+import Foundation
+import Logging
+import ODataClient
+import ODataDatabases
+import ODataGenerator
+import ODataHTTP
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataServer
+import ODataService
+import OfflineOData
+import Secrets
+import Supportability
+
+/// An error as a person is told of it: what is wrong, and what to do next.
+struct Failure: Error {
+    var message: TerminalText
+    var advice: TerminalText?
+    var status: ExitStatus = .failed
+    /// The error that it tells of, where it was one of a library.
+    var cause: (any Error)?
+
+    /// Tells the person and ends the process.
+    ///
+    /// - Parameters:
+    ///   - subject: What the command worked on.
+    ///   - logger: Takes it down too, where a command had begun.
+    static func report(_ error: any Error, of subject: CommandSubject, _ logger: Logger? = nil) -> Never {
+        if let quiet = error as? QuietExit {
+            ToolLog.ends(with: quiet.status, logger)
+            exit(quiet.status.rawValue)
+        }
+        let code = Outpost.exitCode(for: error)
+        guard error is any CleanFailure || !isParserError(error) else {
+            if code == .success {
+                Terminal.write(Array("\(Outpost.fullMessage(for: error))\n".utf8), isDocument: true)
+                exit(0)
+            }
+            Terminal.error(misuse(error))
+            exit(ExitStatus.misused.rawValue)
+        }
+        let failure = Failure(error, of: subject)
+        ToolLog.fails(with: failure.cause ?? error, failure.status, logger)
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
+        if let advice = failure.advice { Terminal.error(advice) }
+        exit(failure.status.rawValue)
+    }
+
+    /// What the argument parser says of wrong arguments, each of them on one line.
+    private static func misuse(_ error: any Error) -> TerminalText {
+        var text = Outpost.fullMessage(for: error)
+        for argument in CommandLine.arguments.dropFirst() {
+            let value = argument.drop { $0 != "=" }.dropFirst()
+            for part in [argument, String(value)] where HarmlessText.line(part) != part {
+                text = text.replacing(part, with: HarmlessText.line(part))
+            }
+        }
+        return TerminalText(lines: text)
+    }
+
+    /// Whether the argument parser made the error: usage, help and version texts.
+    private static func isParserError(_ error: any Error) -> Bool {
+        if error is ValidationError || error is ExitCode || error is CleanExit { return true }
+        return String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
+    }
+
+    init(message: TerminalText, advice: TerminalText? = nil, status: ExitStatus = .failed) {
+        self.message = message
+        self.advice = advice
+        self.status = status
+    }
+
+    /// - Parameters:
+    ///   - message: A text that may hold what strangers have written, on one line.
+    ///   - advice: The same.
+    @_disfavoredOverload
+    init(message: String, advice: String? = nil, status: ExitStatus = .failed) {
+        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status)
+    }
+
+    /// - Parameter subject: What the command worked on that failed.
+    init(_ error: any Error, of subject: CommandSubject = CommandSubject()) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as QueryError: self.init(query: error)
+        case let error as TransportError: self.init(transport: error)
+        case let error as StoreError: self.init(store: error, of: subject)
+        case let error as EncryptedDatabaseError: self.init(database: error, of: subject)
+        case let error as OfflineError: self.init(offline: error)
+        case let error as UserSwitchError:
+            let directory = subject.clone ?? "DIR"
+            let advice: TerminalText =
+                switch error {
+                case .changesWait:
+                    "Send them first: outpost hand-over \(directory) NAME --pending push\n"
+                        + "Or give them up: outpost hand-over \(directory) NAME --pending discard"
+                case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
+                case .uploadFailed: "See what was refused: outpost errors \(directory)"
+                }
+            self.init(message: TerminalText(error.description), advice: advice)
+        case let error as MetadataError: self.init(metadata: error, of: subject)
+        case let error as GeneratorError: self.init(generator: error)
+        case let error as CSDLError: self.init(message: error.description)
+        case let error as ODataError:
+            self.init(message: TerminalText(error.description), advice: Self.advice(for: error, of: subject))
+        case let error as ServerStartError: self.init(serving: error)
+        case let error as ForeignDatabaseError: self.init(foreign: error)
+        case let error as DataVaultError: self.init(vault: error)
+        case let error as StoredLogError: self.init(log: error)
+        case let error as SecretError: self.init(secret: error)
+        case let error as any CodedError:
+            let diagnosis = ErrorDiagnosis(error)
+            self.init(message: "\(error)", advice: TerminalText(diagnosis.recoveryHint(locale: "en")))
+        case let error as any CustomStringConvertible: self.init(message: error.description)
+        default: self.init(message: error.systemReason)
+        }
+        advice = advice.map(subject.filled)
+        if !(error is Failure) { cause = error }
+    }
+
+    /// The query with a mark under the place where it is wrong.
+    private init(query error: QueryError) {
+        var lines = [TerminalText(error.description)]
+        if let text = error.text, let offset = error.offset, offset <= text.count {
+            // A long text is cut around the place.
+            let start = max(0, offset - 60)
+            let shown = String(text.dropFirst(start).prefix(100))
+            lines.append("  \(start > 0 ? "…" : "")\(shown)")
+            lines.append("  \(String(repeating: " ", count: offset - start + (start > 0 ? 1 : 0)))^")
+        }
+        var advice: TerminalText?
+        if case .unsupported = error.kind { advice = "This part of the query language is not answered yet." }
+        self.init(message: lines.joined(separator: "\n"), advice: advice)
+    }
+
+    private init(metadata error: MetadataError, of subject: CommandSubject) {
+        let advice: TerminalText
+        switch error {
+        case .notFound, .notOData: advice = "Give the root of the service: the address that $metadata stands behind."
+        case .unauthorized: advice = subject.signingIn
+        case .forbidden: advice = "Ask for access, or use another user."
+        case .webPage: advice = "Open the address in a browser to see what it wants."
+        case .redirected: advice = "Use the new address in place of this one."
+        case .incomplete: advice = "Nothing was kept: run the same command again."
+        case .invalid: advice = "This is for the people who run the service."
+        case .refused: advice = "Give the root of the service; if this is it, ask the people who run it."
+        }
+        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
+    }
+
+    private init(transport error: TransportError) {
+        let advice: TerminalText
+        switch error {
+        case .invalidURL: advice = "Give the root of the service, such as https://host/service/."
+        case .cannotConnect: advice = "Is the service running, and is this the right address?"
+        case .untrustedCertificate:
+            advice = "If the certificate is one of your own, name its authority with --trust FILE.pem."
+        case .clientCertificateRefused: advice = "Ask the service's operator which certificates it accepts."
+        case .proxyAuthenticationRequired: advice = "The proxy on the way asks for a user name and a password."
+        case .timedOut, .connectionLost, .truncated:
+            advice = "Nothing is lost: run the same command again."
+        case .tooSlow: advice = "Nothing is lost: run the same command again when the service or the network is faster."
+        case .tooLarge:
+            advice = "The same command gets the same answer. Tell the people who run the service what it sends."
+        case .malformed:
+            advice = "Is this the address of the service? Another program, or one on the way, may answer there."
+        case .plainHTTP:
+            advice = "Use the https address of the service. If the network is yours alone: --allow-plain-http"
+        case .foreignLink(let origin, _):
+            advice = "If that host belongs to the service: --follow \(Self.host(of: origin).shellQuoted)"
+        case .unsupportedOption: advice = "Leave the option out, or use another transport."
+        case .insecureLink:
+            advice = "The same command fails again until the people who run the service let its links begin with https."
+        }
+        self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
+    }
+
+    /// Host and port of an origin.
+    private static func host(of origin: String) -> String {
+        origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
+    }
+
+    private init(serving error: ServerStartError) {
+        let advice: TerminalText
+        switch error {
+        case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host that is this machine's."
+        case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private init(foreign error: ForeignDatabaseError) {
+        let advice: TerminalText?
+        switch error {
+        case .notADatabase, .notFound: advice = "Give a SQLite database, or the directory of a clone."
+        case .encryptedOrDamaged: advice = "A clone is served by its directory; other encrypted files cannot be served."
+        case .locked: advice = "Wait until it is done, or end it, and try again."
+        case .noAccess: advice = "Ask its owner for access, or run this as another user."
+        case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
+        default: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private init(generator error: GeneratorError) {
+        let advice: TerminalText?
+        switch error {
+        case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
+        case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
+        case .metadata, .nothingToGenerate, .files: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private init(log error: StoredLogError) {
+        let advice: TerminalText?
+        switch error {
+        case .wrongKey, .keyMissing, .notSealed, .unknownFormat:
+            advice = "Remove \(ToolFolders.log ?? "its folder") to begin a new log."
+        case .busy: advice = "Try again when the other commands are done."
+        default: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private init(vault error: DataVaultError) {
+        let advice: TerminalText?
+        switch error {
+        case .system, .noHome:
+            advice = "Name a folder of your own in XDG_DATA_HOME, or keep the key yourself with --key-file FILE."
+        case .exposed(let path, _): advice = "If nobody else has read it: chmod go= \(path.shellQuoted)"
+        default: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    /// A key that cannot be used; from a file, unless it is a passphrase that was typed.
+    private init(secret error: SecretError) {
+        var message: TerminalText = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
+        var advice: TerminalText?
+        switch error {
+        case .keyFileUnreadable(let path, let code):
+            message = "The key file \(path) cannot be read: \(String(cString: strerror(code)))."
+            advice = "Name the file that the clone was made with: --key-file FILE"
+        case .keyFileTooLarge, .keyFileNotText, .keyFileMalformed:
+            advice = "Name the file that the clone was made with: --key-file FILE"
+        case .keyFileWithoutHeader: advice = "Make a key file with: outpost keys new FILE"
+        case .shortPassphrase: advice = "Take a longer one: several words are easy to keep in mind."
+        case .exposed(let path, let problem): advice = Self.advice(for: problem, of: path)
+        case .emptyPassphrase: advice = "A passphrase has at least one character."
+        default: break
+        }
+        self.init(message: message, advice: advice, status: .misused)
+    }
+
+    private static func advice(for problem: SecretError.Exposure, of path: String) -> TerminalText {
+        let remedy: TerminalText =
+            switch problem {
+            case .readable, .writable: "If nobody else has read it: chmod go= \(path.shellQuoted)"
+            case .openFolder(let folder, _): "If nobody has exchanged it: chmod go-w \(folder.shellQuoted)"
+            case .foreign, .foreignFolder: "Copy it to a folder of your own: install -m 600 FILE COPY"
+            }
+        return remedy + "\nTo use it as it is: --allow-readable-secrets"
+    }
+
+    /// The database of a clone, told as its store is.
+    private init(database error: EncryptedDatabaseError, of subject: CommandSubject) {
+        switch error {
+        case .secret(let error): self.init(secret: error)
+        case .alreadyExists: self.init(message: "\(error).", advice: "Give another name.")
+        case .keyInDoubt:
+            self.init(
+                message: "\(error).", advice: "Look at the device. Then change the key once more: outpost rekey DIR")
+        default: self.init(store: StoreError(error, path: subject.clone.map { $0 + "/store.db" } ?? ""), of: subject)
+        }
+    }
+
+    private init(store error: StoreError, of subject: CommandSubject) {
+        let advice: TerminalText?
+        switch error {
+        case .readOnly:
+            self.init(
+                message: "\(subject.clone ?? "The database") may not be written, as it must be even to be read.",
+                advice: "If it is yours: chmod -R u+w DIR\n"
+                    + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
+            return
+        case .unusableKey(let error):
+            self.init(secret: error)
+            return
+        case .wrongKey:
+            advice =
+                "Give the key it was made with: --key-file FILE, or the right passphrase."
+                + (subject.clone == nil ? "" : "\nAfter a change of the key that did not end: outpost rekey DIR")
+        case .keyUnavailable: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
+        case .diskFull, .openedOnFullDevice:
+            advice = "Make room and run the same command again; what was complete is kept."
+        case .locked: advice = "Another program is using the file; try again when it is done."
+        case .newerVersion: advice = "Install the newer version of outpost."
+        case .corrupt: advice = "See where: outpost verify DIR\nSave what can be read: outpost repair DIR"
+        case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
+        default: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private init(offline error: OfflineError) {
+        let advice: TerminalText?
+        switch error {
+        case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path.shellQuoted)"
+        case .noStore: advice = "Make one with: outpost clone URL DIR"
+        case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        case .queryExists(let name):
+            advice =
+                "Give yours another name, or remove the other one first: outpost remove-query DIR \(name.shellQuoted)"
+        case .unknown(let kind, _): advice = Self.advice(forUnknown: kind)
+        case .inChangeSet: advice = "Take all of it back with --with-others."
+        case .modelOutdated: advice = "Run the same command again."
+        case .queueHeld:
+            advice =
+                "Look at the service. If the changes were not sent: outpost push DIR --from-copy\n"
+                + "If they were, take them back: outpost undo DIR"
+        case .keyNeeded(let request):
+            advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
+        case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
+            advice = "Give it one, which is kept in the clone: outpost pull DIR --set NAME=VALUE"
+        case .endless:
+            advice =
+                "If the service really has so much, say how many rows a query may have: --max-rows N. "
+                + "Otherwise tell the people who run it."
+        case .queriesRefused(let refusals, _):
+            // Each on a line of its own, of which none has a line of a stranger.
+            self.init(
+                message: refusals.map { TerminalText($0.description) }.joined(separator: "\n"),
+                advice: refusals.lazy.compactMap(\.advice).first)
+            return
+        default: advice = nil
+        }
+        self.init(message: TerminalText(error.description), advice: advice)
+    }
+
+    private static func advice(forUnknown kind: String) -> TerminalText? {
+        switch kind {
+        case "defining query": "See which there are: outpost status DIR"
+        case "category": "See what waits, and in which category: outpost status DIR"
+        case "refused request": "See which there are: outpost errors DIR"
+        case "request in doubt": "See which there are: outpost doubts DIR"
+        case "entity": "Name one entity by its key, such as 'Orders(10248)'."
+        default: nil
+        }
+    }
+
+    private static func advice(for error: ODataError, of subject: CommandSubject) -> TerminalText? {
+        if error.isNotLoaded {
+            // The query may come from a service, which is a stranger.
+            return error.definingQuery.map { query in
+                let name = MissingParts.queryName(for: error.target ?? "NAME")
+                return "Bring it: outpost add-query DIR \("\(name)=\(query)".shellQuoted), then: outpost pull DIR"
+            }
+        }
+        return switch error.status {
+        case 401: subject.signingIn
+        case 502 where error.code == "EndlessAnswer":
+            "If the service really has so much, say how many rows a query may have: --max-rows N. "
+                + "Otherwise tell the people who run it."
+        case 502 where error.code == "ForeignLink":
+            "If that host belongs to the service: --follow HOST. Otherwise tell the people who run the service."
+        case 413 where error.code == "PayloadTooLarge":
+            "The same command gets the same answer. Ask for less of it, by $select or $filter."
+        case 403: "This user may not do that at the service."
+        case 507 where subject.clone != nil: "Make room and run the same command again. Reading works meanwhile."
+        case 429, 503: "The service is busy; nothing is lost, try again later."
+        default: nil
+        }
+    }
+}
+
+/// Marks errors that are reported by ``Failure`` even if the parser would know how to print them.
+protocol CleanFailure {}
+extension Failure: CleanFailure {}
+
+/// Ends the process after everything has been said.
+struct QuietExit: Error {
+    var status: ExitStatus
+}
+
+extension TransportError {
+    /// Whether the same request may go through later, since it is the way that failed.
+    var mayPass: Bool {
+        switch self {
+        case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import ODataSQL
+import OfflineOData
+import Secrets
+
+/// The key of a store that is made or gets another key.
+struct NewKey {
+    var source: KeySource
+    /// What `outpost.json` says of it.
+    var place: CloneFile.Key
+    /// Where the key is, told to a person.
+    var said: String
+
+    var protection: StoreProtection { .encrypted(source) }
+
+    /// The key that a person gives.
+    ///
+    /// - Parameters:
+    ///   - passphrase: Whether a passphrase is asked for.
+    ///   - keyFile: The file that holds the key or a passphrase.
+    /// - Returns: `nil` if neither is wanted, and a key is to be generated.
+    /// - Throws: ``Failure``; `SecretError` also for a short passphrase.
+    static func given(passphrase: Bool, keyFile: String?) throws -> NewKey? {
+        if let keyFile {
+            let file = try KeySource(namedFile: keyFile)
+            try file.requireFitForSealing()
+            guard case .file(let content) = file, !content.hasHeader else {
+                return NewKey(source: file, place: .file, said: "Its key is in \(keyFile); keep that file safe.")
+            }
+            return NewKey(
+                source: file, place: .file,
+                said: "It is protected by the passphrase in \(keyFile), since that file has no header of a key file.")
+        }
+        guard passphrase else { return nil }
+        guard let first = try Terminal.askSecret("New passphrase: ") else {
+            throw Failure(message: "A passphrase is needed, and nobody is here to be asked.")
+        }
+        let source = KeySource.passphrase(Secret(first))
+        try source.requireFitForSealing()
+        guard try Terminal.askSecret("Once more: ") == first else {
+            throw Failure(message: "The two passphrases differ.")
+        }
+        return NewKey(source: source, place: .passphrase, said: "It is protected by your passphrase.")
+    }
+
+    /// Makes a key and keeps it in a file that only its owner can read.
+    ///
+    /// - Parameter directory: The clone that it is for.
+    static func generated(for directory: String) throws -> NewKey {
+        let (key, name, folder) = try KeyKeeper.generate(for: directory)
+        return NewKey(source: .key(key), place: .vault(name: name), said: "Its key is kept in \(folder).")
+    }
+}
