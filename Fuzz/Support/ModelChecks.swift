@@ -4,7 +4,7 @@ import ODataModel
 let strictMetadata = CSDLReaderOptions(names: .refused, facets: .strict, readsMixedVersions: false)
 
 /// The schemas without the associations of older documents: OData 4 says what they mean.
-private func withoutAssociations(_ schemas: [Schema]) -> [Schema] {
+private func withoutAssociations(_ schemas: [ODataSchema]) -> [ODataSchema] {
     var schemas = schemas
     for schema in schemas.indices {
         schemas[schema].associations = []

@@ -6,7 +6,7 @@ private let coder = SnapshotCoder(model: sampleModel())
 private let shapes = ["Order", "Rush", "Item"].compactMap { coder.model.shape(QualifiedName("Shop", $0)) }
 
 /// Keeps an entity and reads it again.
-private func again(_ entity: Entity, _ shape: Shape) -> (entity: Entity, written: Data) {
+private func again(_ entity: ODataEntity, _ shape: TypeShape) -> (entity: ODataEntity, written: Data) {
     let written = coder.encode(entity)
     guard let entity = try? coder.decode(written, shape: shape) else {
         fatalError("what was kept is not read: \(String(decoding: written, as: UTF8.self))")

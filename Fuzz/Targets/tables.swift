@@ -67,15 +67,16 @@ private func fill(_ database: Database) throws {
     let options = ChangeOptions(
         category: "orders", tag: "mine", headers: ["X-Key": "{Orders(1)}"], priority: 2, retries: 3)
     for number in 1...deletedRow {
-        let order = Entity(shape: orders.shape, ["ID": .integer(number), "Name": "theirs"])
+        let order = ODataEntity(shape: orders.shape, ["ID": .integer(number), "Name": "theirs"])
         let row = try BulkLoader(table: orders, in: database).load(order, owner: 1).rowID
-        let item = Entity(shape: items.shape, ["Line": 1])
+        let item = ODataEntity(shape: items.shape, ["Line": 1])
         let itemRow = try BulkLoader(table: items, in: database).load(item, owner: 1, parent: row).rowID
         for (entity, set, row) in [(order, orders.set, row), (item, items.set, itemRow)] {
             try before.save(.init(entity: entity, etag: "W/\"1\"", owner: 1), set: set, rowID: row, in: database)
         }
         let id = try queue.append(
-            .update, set: orders.set, rowID: row, key: order, changes: Entity(shape: orders.shape, ["Name": "mine"]),
+            .update, set: orders.set, rowID: row, key: order,
+            changes: ODataEntity(shape: orders.shape, ["Name": "mine"]),
             base: order, etag: "W/\"1\"", dependsOn: [], createdAt: time, options: options, in: database)
         try queue.markFailed(
             id, .refused,
@@ -94,7 +95,7 @@ private func fill(_ database: Database) throws {
                 arguments: [kind, try TreeCoder(snapshots: queue.snapshots).encode(staged)])
         }
     }
-    let nothing = Entity(shape: QueueTable.noShape)
+    let nothing = ODataEntity(shape: QueueTable.noShape)
     _ = try queue.append(
         .call, set: "", rowID: 0, key: nothing, changes: nothing, dependsOn: [], createdAt: time, options: options,
         subject: .call(.init(url: "Orders(1)/Shop.Pay", parameters: "{}")), in: database)
@@ -132,7 +133,7 @@ private func readBefore(_ database: Database) throws {
     let before = BeforeImages(snapshots: queue.snapshots)
     for table in mapping.tables.values {
         _ = try before.image(set: table.set, rowID: 1, shape: table.shape, in: database)
-        guard let key = Entity(shape: table.shape, ["ID": 2, "Line": 1]).key else { continue }
+        guard let key = ODataEntity(shape: table.shape, ["ID": 2, "Line": 1]).key else { continue }
         _ = try before.rowID(set: table.set, key: key, shape: table.shape, in: database)
     }
 }

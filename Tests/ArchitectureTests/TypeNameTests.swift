@@ -3,12 +3,6 @@ import Testing
 
 @Suite("The names of public types")
 struct TypeNameTests {
-    /// Names that stand for two types still.
-    private static let pending: Set = [
-        "Authentication", "BatchLimits", "Entity", "EntityCollection", "Environment", "Expression", "NavigationPath",
-        "Operation", "Query", "Relationship", "Schema", "ServiceCapabilities", "Shape",
-    ]
-
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
@@ -100,7 +94,7 @@ struct TypeNameTests {
     func unique() throws {
         let owners = try Self.owners(of: Self.files())
         #expect(owners.count > 300)
-        let doubled = owners.filter { $0.value.count > 1 && !Self.pending.contains($0.key) }
+        let doubled = owners.filter { $0.value.count > 1 }
         #expect(doubled.isEmpty, "these names stand for several types")
     }
 
@@ -119,7 +113,7 @@ struct TypeNameTests {
             from: ["OutpostKit", "OutpostUI", "MobileClient", "ObjectAPI", "SecureStorage"], in: files)
         #expect(targets.isSuperset(of: ["ODataModel", "ODataClient", "OfflineOData"]))
         for (name, owners) in try Self.owners(of: files.filter { targets.contains($0.key) }) {
-            guard let module = modules[name], !Self.pending.contains(name) else { continue }
+            guard let module = modules[name] else { continue }
             Issue.record("\(name) of \(owners.sorted().joined(separator: ", ")) is a name of\(module), too")
         }
     }

@@ -33,8 +33,8 @@ import Testing
         try await service.close()
     }
 
-    private func product(_ service: DataService, _ name: String) async throws -> Entity {
-        Entity(
+    private func product(_ service: DataService, _ name: String) async throws -> ODataEntity {
+        ODataEntity(
             shape: try #require(try await service.provider.model.shape(ofSet: "Products")),
             [
                 "Name": .string(name), "Price": .double(10.5), "Rating": 1, "Temperature": 2, "Quantity": 3,
@@ -71,20 +71,21 @@ import Testing
             var read = 0
             var deltaLink: String?
             let pages = service.pages(
-                Query("Products"), preferences: Preferences(maxPageSize: 2, trackChanges: true))
+                ResourceQuery("Products"), preferences: Preferences(maxPageSize: 2, trackChanges: true))
             for try await page in pages.lookingAhead(2) {
                 read += page.entities.count
                 deltaLink = page.deltaLink ?? deltaLink
             }
             #expect(Int64(read) == count)
             let created = try await service.create(try await product(service, "Kettle"), in: "Products")
-            var changes: [Entity] = []
+            var changes: [ODataEntity] = []
             for try await page in service.changes(since: try #require(deltaLink)) { changes += page.entities }
             #expect(changes.map { $0["Name"] } == ["Kettle"])
             let rows = try await service.entities(
-                Query(try ODataURL(parsing: "Products?$apply=aggregate(Price with max as Highest,$count as Rows)")))
+                ResourceQuery(
+                    try ODataURL(parsing: "Products?$apply=aggregate(Price with max as Highest,$count as Rows)")))
             #expect(rows[0]["Rows"] == .integer(count + 1) || rows[0]["Rows"] == .decimal(ODataDecimal(count + 1)))
-            let category = try #require(try await service.first(Query("Categories")))
+            let category = try #require(try await service.first(ResourceQuery("Categories")))
             try await service.link("Category", of: created, to: category, in: "Products", targetSet: "Categories")
             let loaded = try await service.load("Category", of: created, in: "Products")
             guard case .one(let found)? = loaded.related["Category"] else {
@@ -103,11 +104,11 @@ import Testing
             let shape = try #require(try await service.provider.model.shape(ofSet: "ProductDescriptions"))
             let kettle = try await product(service, "Kettle")
             let results = try await service.batch {
-                BatchOperation.read(Query("Categories").top(1), id: "categories")
+                BatchOperation.read(ResourceQuery("Categories").top(1), id: "categories")
                 ChangeSet {
                     BatchOperation.create(kettle, in: "Products", id: "kettle")
                     BatchOperation.create(
-                        Entity(shape: shape, ["LanguageKey": "DE", "Description": "Wasserkocher"]),
+                        ODataEntity(shape: shape, ["LanguageKey": "DE", "Description": "Wasserkocher"]),
                         at: .result("kettle", "Descriptions"), id: "german")
                 }
             }
@@ -117,7 +118,7 @@ import Testing
             let failed = try await service.batch {
                 ChangeSet {
                     BatchOperation.create(kettle, in: "Products", id: "one")
-                    BatchOperation.create(Entity(shape: kettle.shape), in: "Products", id: "incomplete")
+                    BatchOperation.create(ODataEntity(shape: kettle.shape), in: "Products", id: "incomplete")
                 }
             }
             #expect(Set(failed.refusals.map(\.id)) == ["one", "incomplete"], "all or nothing")
@@ -127,7 +128,7 @@ import Testing
     @Test func `media of some megabytes go up and come back`() async throws {
         try await withService { service in
             let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-            let first = try #require(try await service.first(Query("Products")))
+            let first = try #require(try await service.first(ResourceQuery("Products")))
             try await service.setMedia(
                 of: first, property: "Photo", in: "Products", ByteStream(bytes).chunked(),
                 contentType: "application/octet-stream", overwriting: false)
@@ -141,13 +142,13 @@ import Testing
         try await withService { service in
             let shape = try #require(try await service.provider.model.shape(ofSet: "ReadOnlyItems"))
             await #expect(throws: CapabilityError.self) {
-                try await service.create(Entity(shape: shape, ["Name": "x"]), in: "ReadOnlyItems")
+                try await service.create(ODataEntity(shape: shape, ["Name": "x"]), in: "ReadOnlyItems")
             }
         }
         try await withService(.init(capabilities: .ignore)) { service in
             let shape = try #require(try await service.provider.model.shape(ofSet: "ReadOnlyItems"))
             await #expect(throws: ODataError.self) {
-                try await service.create(Entity(shape: shape, ["Name": "x"]), in: "ReadOnlyItems")
+                try await service.create(ODataEntity(shape: shape, ["Name": "x"]), in: "ReadOnlyItems")
             }
         }
     }
@@ -161,15 +162,16 @@ import Testing
             let shape = try #require(try await service.provider.model.shape(ofSet: "Categories"))
             let key = ODataGuid.random()
             let created = try await service.create(
-                Entity(shape: shape, ["ID": .guid(key), "Name": "Pantry"]), in: "Categories")
+                ODataEntity(shape: shape, ["ID": .guid(key), "Name": "Pantry"]), in: "Categories")
             #expect(created["Name"] == "Pantry")
             var category = try #require(try await service.entity("Categories", key: .guid(key)))
             category["Description"] = "What cooks"
             try await service.update(category, in: "Categories")
             let found = try await service.entities(
-                Query("Categories").filter(.property("Name").contains("antr") && .property("Description") != nil))
+                ResourceQuery("Categories").filter(
+                    .property("Name").contains("antr") && .property("Description") != nil))
             #expect(found.map { $0["Description"] } == ["What cooks"])
-            let products = try await service.entities(Query("Products").expand("Category").top(3))
+            let products = try await service.entities(ResourceQuery("Products").expand("Category").top(3))
             #expect(products.count == 3)
             try await service.delete(category, in: "Categories")
             #expect(try await service.entity("Categories", key: .guid(key)) == nil)

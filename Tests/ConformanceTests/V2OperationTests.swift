@@ -59,7 +59,7 @@ struct V2OperationTests {
         @Sendable func complex(_ call: ServiceCall) throws -> ODataValue {
             let width: Int64 = try call.argument("width")
             let shape = try #require(call.transaction.model.shape(size))
-            return .complex(Entity(shape: shape, ["Width": .integer(width)]))
+            return .complex(ODataEntity(shape: shape, ["Width": .integer(width)]))
         }
         try definition.function("One", parameters: [width], returns: .primitive(.int32)) { call in
             .value(.integer(try call.argument("width")))

@@ -101,7 +101,7 @@ struct CachingTests {
         let cache = ResponseCache(configuration: .init(serviceRoot: Self.root))
         let data = DataService(try client(CachingTransport(way, cache: cache)))
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
-        try await data.create(Entity(shape: shape, ["ID": .integer(1), "City": "Graz"]), in: "Orders")
+        try await data.create(ODataEntity(shape: shape, ["ID": .integer(1), "City": "Graz"]), in: "Orders")
         for _ in 0..<2 { #expect(try await data.entity("Orders", key: 1)?["City"] == "Graz") }
         #expect(way.statuses == [200, 201, 200, 304])
         var order = try #require(try await data.entity("Orders", key: 1))
@@ -118,7 +118,7 @@ struct CachingTests {
         let data = DataService(provider)
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
         try await data.create(
-            Entity(shape: shape, ["ID": .integer(1), "City": "Graz", "Freight": .null]), in: "Orders")
+            ODataEntity(shape: shape, ["ID": .integer(1), "City": "Graz", "Freight": .null]), in: "Orders")
         for _ in 0..<2 { #expect(try await data.entity("Orders", key: 1)?["City"] == "Graz") }
         #expect(way.statuses.last == 304)
         way.isCut = true

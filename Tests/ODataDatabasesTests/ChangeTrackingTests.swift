@@ -449,7 +449,7 @@ struct ChangeTrackingTests {
         let database = try await ServedDatabase.open(path: fixture.path)
         var link = try #require(try await database.page("item", track: true).deltaLink)
         let scans = database.tracker?.comparisons
-        func next(_ method: ODataRequest.Method, _ url: String, _ entity: Entity) async throws -> [String] {
+        func next(_ method: ODataRequest.Method, _ url: String, _ entity: ODataEntity) async throws -> [String] {
             _ = try await database.execute(try database.request(method, url, entity))
             let page = try await database.page(link)
             link = try #require(page.deltaLink)

@@ -26,13 +26,13 @@ extension ServedDatabase {
     }
 
     /// An entity with some properties.
-    func entity(_ set: String, _ properties: [String: ODataValue]) throws -> Entity {
+    func entity(_ set: String, _ properties: [String: ODataValue]) throws -> ODataEntity {
         guard let shape = model.shape(ofSet: set) else { throw ODataError.notFound(set) }
-        return Entity(shape: shape, properties)
+        return ODataEntity(shape: shape, properties)
     }
 
     func request(
-        _ method: ODataRequest.Method, _ url: String, _ entity: Entity? = nil, ifMatch: String? = nil,
+        _ method: ODataRequest.Method, _ url: String, _ entity: ODataEntity? = nil, ifMatch: String? = nil,
         id: String? = nil, firstSent: String = "Sat, 21 Nov 2026 10:00:00 GMT"
     ) throws -> ODataRequest {
         ODataRequest(

@@ -41,7 +41,7 @@ struct AtomEntryTests {
         </entry>
         """
 
-    private func read(_ text: String, _ strictness: Strictness = .strict) throws(PayloadError) -> Entity {
+    private func read(_ text: String, _ strictness: Strictness = .strict) throws(PayloadError) -> ODataEntity {
         try AtomEntryReader(model: model, strictness: strictness).read(Array(text.utf8), type: room).entity
     }
 
@@ -137,7 +137,7 @@ struct AtomEntryTests {
 
     @Test("an entry is made empty from its set, and complex values are set by path")
     func compose() throws {
-        var entity = try #require(Entity(ofSet: "Rooms", model: model))
+        var entity = try #require(ODataEntity(ofSet: "Rooms", model: model))
         #expect(entity.values.allSatisfy { $0 == nil })
         try entity.set("Rome", at: "Site/City", model: model)
         try entity.set(4, at: "Site/Spot/Row", model: model)
@@ -145,7 +145,7 @@ struct AtomEntryTests {
         #expect(try read(text)["Site"] == entity["Site"])
         #expect(throws: EntityError.self) { try entity.set(1, at: "Site/Nowhere", model: model) }
         #expect(throws: EntityError.self) { try entity.set(1, at: "Id/x", model: model) }
-        #expect(Entity(ofSet: "Nothing", model: model) == nil)
+        #expect(ODataEntity(ofSet: "Nothing", model: model) == nil)
     }
 
     @Test(
@@ -231,8 +231,8 @@ struct AtomFeedTests {
         return result
     }
 
-    private func room(_ id: String) throws -> Entity {
-        var entity = try #require(Entity(ofSet: "Rooms", model: model))
+    private func room(_ id: String) throws -> ODataEntity {
+        var entity = try #require(ODataEntity(ofSet: "Rooms", model: model))
         entity["Id"] = .string(id)
         entity.control.id = "Rooms('\(id)')"
         return entity

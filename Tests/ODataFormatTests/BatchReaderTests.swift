@@ -156,7 +156,7 @@ struct BatchReaderTests {
         reader.append("--b\nContent-Type: application/http\n\nPUT A HTTP/1.1\n\n".utf8)
         let chunk = [UInt8](repeating: 0x78, count: 4 << 20)
         let error = #expect(throws: BatchError.self) {
-            for _ in 0...(BatchLimits.maxPartBytes / chunk.count) {
+            for _ in 0...(BatchPartLimits.maxPartBytes / chunk.count) {
                 reader.append(chunk)
                 _ = try reader.next()
             }

@@ -193,18 +193,18 @@ struct MultipartBatchTests {
         func read(_ parts: [BatchRequestPart]) throws(BatchError) -> Int {
             try MultipartBatch.readRequest(MultipartBatch.writeRequest(parts, boundary: "b"), boundary: "b").count
         }
-        #expect(try read(Array(repeating: part, count: BatchLimits.maxParts)) == BatchLimits.maxParts)
+        #expect(try read(Array(repeating: part, count: BatchPartLimits.maxParts)) == BatchPartLimits.maxParts)
         let parts = #expect(throws: BatchError.self) {
-            try read(Array(repeating: part, count: BatchLimits.maxParts + 1))
+            try read(Array(repeating: part, count: BatchPartLimits.maxParts + 1))
         }
         #expect(parts?.reason == .tooManyParts)
         var headers = part
-        headers.headers = Array(repeating: BatchHeader("X", "y"), count: BatchLimits.maxHeaders)
+        headers.headers = Array(repeating: BatchHeader("X", "y"), count: BatchPartLimits.maxHeaders)
         #expect(try read([headers]) == 1)
         headers.headers.append(BatchHeader("X", "y"))
         #expect(#expect(throws: BatchError.self) { try read([headers]) }?.reason == .tooManyHeaders)
         var long = part
-        long.url = String(repeating: "a", count: BatchLimits.maxLineBytes - 13)
+        long.url = String(repeating: "a", count: BatchPartLimits.maxLineBytes - 13)
         #expect(try read([long]) == 1)
         long.url += "a"
         #expect(#expect(throws: BatchError.self) { try read([long]) }?.reason == .lineTooLong)
@@ -276,9 +276,9 @@ struct JSONBatchTests {
     @Test("one request too many is refused")
     func limits() throws {
         let part = BatchRequestPart(method: "GET", url: "A")
-        let most = JSONBatch.writeRequest(Array(repeating: part, count: BatchLimits.maxParts))
-        #expect(try JSONBatch.readRequest(most).count == BatchLimits.maxParts)
-        let tooMany = JSONBatch.writeRequest(Array(repeating: part, count: BatchLimits.maxParts + 1))
+        let most = JSONBatch.writeRequest(Array(repeating: part, count: BatchPartLimits.maxParts))
+        #expect(try JSONBatch.readRequest(most).count == BatchPartLimits.maxParts)
+        let tooMany = JSONBatch.writeRequest(Array(repeating: part, count: BatchPartLimits.maxParts + 1))
         #expect(#expect(throws: BatchError.self) { try JSONBatch.readRequest(tooMany) }?.reason == .tooManyParts)
     }
 }

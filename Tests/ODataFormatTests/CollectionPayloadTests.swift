@@ -199,7 +199,7 @@ struct CollectionPayloadTests {
         var pages = CollectionPayloadWriter(writer, type: order)
         var sent: [UInt8] = []
         pages.begin(context: "c", count: 2)
-        pages.entity(Entity(shape: shape, ["ID": 1]))
+        pages.entity(ODataEntity(shape: shape, ["ID": 1]))
         pages.json.flush { sent += $0 }
         pages.removed(id: "Orders(2)", reason: "deleted", set: "Orders", etag: "1")
         let link = DeltaLink(source: "a", relationship: "Customer", target: "b")

@@ -100,7 +100,7 @@ struct CollectionRowTests {
     @Test("JSON 4.7: a row gives its annotations, and an entity made of it has them")
     func annotations() throws {
         struct Annotated: CollectionSink {
-            var entities: [Entity] = []
+            var entities: [ODataEntity] = []
             var messages: ODataValue?
             var missing: ODataValue?
             var etag: ODataValue?

@@ -9,7 +9,7 @@ import Testing
 private func anyModel() throws -> EntityDataModel {
     let name = QualifiedName("Any", "Entity")
     let type = StructuredType(name: name, kind: .entity, isOpen: true)
-    return try EntityDataModel(schemas: [Schema(namespace: "Any", structuredTypes: [type])])
+    return try EntityDataModel(schemas: [ODataSchema(namespace: "Any", structuredTypes: [type])])
 }
 
 @Suite("Corpus: JSON payloads", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus or OUTPOST_CORPUS"))

@@ -81,7 +81,7 @@ struct CorpusLegacyTests {
     private static let formats: [PayloadFormat] = [.verboseJSON(.v2), .atom(.v2), .json(.v3), .json(.v401), .atom(.v4)]
 
     /// Every entity says the same after every format.
-    private func checkRoundTrip(_ entity: Entity, _ model: EntityDataModel) throws {
+    private func checkRoundTrip(_ entity: ODataEntity, _ model: EntityDataModel) throws {
         for format in Self.formats {
             let bytes = PayloadEncoder(model: model, format: format).entity(entity, declared: entity.shape.name)
             let again = try PayloadDecoder(model: model, format: format).entity(bytes, type: entity.shape.name)
@@ -150,7 +150,7 @@ struct CorpusLegacyTests {
             // Most of V4's have no metadata here: an open type takes any property.
             let isLegacy = path.hasPrefix("payloads-v2")
             let open = StructuredType(name: QualifiedName("Any", "Entity"), kind: .entity, isOpen: true)
-            let any = try EntityDataModel(schemas: [Schema(namespace: "Any", structuredTypes: [open])])
+            let any = try EntityDataModel(schemas: [ODataSchema(namespace: "Any", structuredTypes: [open])])
             let model = isLegacy && !path.contains("Products") ? try referenceModel() : any
             let type = model === any ? open.name : likelyType(String(decoding: bytes, as: UTF8.self), model)
             let decoder = PayloadDecoder(model: model, format: .atom(isLegacy ? .v2 : .v4))

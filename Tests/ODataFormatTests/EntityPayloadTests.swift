@@ -11,12 +11,13 @@ struct EntityPayloadTests {
 
     init() throws { model = try SampleService.model() }
 
-    private func read(_ text: String, _ strictness: Strictness = .lenient) throws(PayloadError) -> Entity {
+    private func read(_ text: String, _ strictness: Strictness = .lenient) throws(PayloadError) -> ODataEntity {
         try EntityPayloadReader(model: model, strictness: strictness).read(Array(text.utf8), type: order).entity
     }
 
     private func written(
-        _ entity: Entity, _ metadata: MetadataLevel = .minimal, _ version: ODataVersion = .v401, ieee: Bool = false,
+        _ entity: ODataEntity, _ metadata: MetadataLevel = .minimal, _ version: ODataVersion = .v401,
+        ieee: Bool = false,
         context: String? = nil
     ) -> String {
         var json = JSONWriter()

@@ -32,8 +32,8 @@ struct FeedMappingTests {
                 """.utf8))
     }
 
-    private func note() throws -> Entity {
-        var note = try #require(Entity(ofSet: "Notes", model: model))
+    private func note() throws -> ODataEntity {
+        var note = try #require(ODataEntity(ofSet: "Notes", model: model))
         note["Id"] = 1
         note["Text"] = "<b xmlns=\"http://www.w3.org/1999/xhtml\">bold</b>"
         note["Changed"] = .dateTimeOffset(ODataDateTimeOffset(seconds: 86_400))
@@ -71,7 +71,7 @@ struct FeedMappingTests {
 
     @Test("what is not loaded is not taken for empty")
     func notLoaded() throws {
-        var note = try #require(Entity(ofSet: "Notes", model: model))
+        var note = try #require(ODataEntity(ofSet: "Notes", model: model))
         note["Id"] = 1
         note.markUnchanged()
         let bytes = AtomEntryWriter(model: model, purpose: .update).document(note)
@@ -98,7 +98,7 @@ struct FeedMappingTests {
                   <EntityContainer Name="C"><EntitySet Name="Films" EntityType="Fc.Film"/></EntityContainer>
                 </Schema></edmx:DataServices></edmx:Edmx>
                 """.utf8))
-        var film = try #require(Entity(ofSet: "Films", model: model))
+        var film = try #require(ODataEntity(ofSet: "Films", model: model))
         film["Id"] = 1
         film["Poster"] = "http://x/p.png"
         film["PosterType"] = "image/png"

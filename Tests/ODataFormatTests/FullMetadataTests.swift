@@ -29,13 +29,13 @@ struct FullMetadataTests {
                 """.utf8))
     }
 
-    private func book(_ model: EntityDataModel) throws -> Entity {
-        var book = Entity(shape: try #require(model.shape(Self.name)), ["ID": 1])
+    private func book(_ model: EntityDataModel) throws -> ODataEntity {
+        var book = ODataEntity(shape: try #require(model.shape(Self.name)), ["ID": 1])
         book.control.id = "Books(1)"
         return book
     }
 
-    private func written(_ entity: Entity, _ model: EntityDataModel, _ version: ODataVersion) -> String {
+    private func written(_ entity: ODataEntity, _ model: EntityDataModel, _ version: ODataVersion) -> String {
         var json = JSONWriter()
         EntityPayloadWriter(model: model, metadata: .full, version: version)
             .write(entity, declared: Self.name, to: &json)
@@ -108,7 +108,7 @@ struct RemovedEntityTests {
     @Test("JSON 15.3: each version says it in its own way", arguments: [ODataVersion.v4, .v401])
     func removed(version: ODataVersion) throws {
         let model = try SampleService.model()
-        var entity = Entity(shape: try #require(model.shape(SampleService.order)))
+        var entity = ODataEntity(shape: try #require(model.shape(SampleService.order)))
         entity.control.id = "Orders(1)"
         entity.control.removedReason = "deleted"
         var writer = CollectionPayloadWriter(

@@ -21,7 +21,7 @@ struct MutationTests {
 
     /// A feed in a format, and what of its bytes means something to its grammar.
     private func feed(_ format: PayloadFormat) throws -> [UInt8] {
-        var room = try #require(Entity(ofSet: "Rooms", model: model))
+        var room = try #require(ODataEntity(ofSet: "Rooms", model: model))
         room["Id"] = "1"
         room["Seats"] = 5
         room["Built"] = .dateTime(ODataDateTime(seconds: 0))
@@ -29,7 +29,7 @@ struct MutationTests {
         try room.set(3, at: "Site/Spot/Row", model: model)
         room.control.id = "Rooms('1')"
         room.related["Building"] = .one(
-            Entity(shape: try #require(model.shape(ofSet: "Buildings")), ["Id": "7"]))
+            ODataEntity(shape: try #require(model.shape(ofSet: "Buildings")), ["Id": "7"]))
         var writer = PayloadEncoder(model: model, format: format).collection(type: type)
         writer.begin(url: "Rooms", set: "Rooms", context: "$metadata#Rooms", count: 2)
         writer.entity(room)

@@ -14,8 +14,8 @@ struct PayloadFormatTests {
 
     init() throws { model = try LegacyService.model() }
 
-    private func room() throws -> Entity {
-        var room = try #require(Entity(ofSet: "Rooms", model: model))
+    private func room() throws -> ODataEntity {
+        var room = try #require(ODataEntity(ofSet: "Rooms", model: model))
         for (name, text, type) in [
             ("Seats", "9007199254740993", PrimitiveType.int64), ("Price", "2.5", .decimal), ("Area", "1.5", .double),
             ("Built", "2026-11-21T13:00:00.125", .dateTime), ("Seen", "2026-11-21T13:00:00+01:00", .dateTimeOffset),
@@ -24,7 +24,7 @@ struct PayloadFormatTests {
         room["Id"] = "1'<&\"ü\n"
         room["Name"] = "Blue"
         try room.set("Rome", at: "Site/City", model: model)
-        room.related["Desks"] = .many([Entity(shape: try #require(model.shape(ofSet: "Desks")), ["No": 1])])
+        room.related["Desks"] = .many([ODataEntity(shape: try #require(model.shape(ofSet: "Desks")), ["No": 1])])
         room.related["Building"] = RelatedEntities.none
         room.markUnchanged()
         return room

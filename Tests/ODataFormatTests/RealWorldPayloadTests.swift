@@ -32,7 +32,7 @@ struct RealWorldPayloadTests {
                 """.utf8))
     }
 
-    private func read(_ json: String, _ strictness: Strictness = .lenient) throws -> Entity {
+    private func read(_ json: String, _ strictness: Strictness = .lenient) throws -> ODataEntity {
         try EntityPayloadReader(model: model, strictness: strictness).read(Array(json.utf8), type: order).entity
     }
 

@@ -24,14 +24,14 @@ struct TruncationTests {
     }
 
     private static func feed(_ format: PayloadFormat, _ model: EntityDataModel) throws -> Kind {
-        var room = try #require(Entity(ofSet: "Rooms", model: model))
+        var room = try #require(ODataEntity(ofSet: "Rooms", model: model))
         room["Id"] = "1ü"
         room["Seats"] = 5
         room["Built"] = .dateTime(ODataDateTime(seconds: 0))
         room["Plan"] = .binary([1, 2, 3])
         try room.set(3, at: "Site/Spot/Row", model: model)
         room.control.id = "Rooms('1')"
-        room.related["Building"] = .one(Entity(shape: try #require(model.shape(ofSet: "Buildings")), ["Id": "7"]))
+        room.related["Building"] = .one(ODataEntity(shape: try #require(model.shape(ofSet: "Buildings")), ["Id": "7"]))
         var writer = PayloadEncoder(model: model, format: format).collection(type: LegacyService.room)
         writer.begin(url: "Rooms", set: "Rooms", context: "$metadata#Rooms", count: 2)
         writer.entity(room)
@@ -47,7 +47,7 @@ struct TruncationTests {
 
     private static func entry(_ format: PayloadFormat, _ model: EntityDataModel) throws -> Kind {
         let shape = try #require(model.shape(ofSet: "Buildings"))
-        let bytes = PayloadEncoder(model: model, format: format).entity(Entity(shape: shape, ["Id": "7"]))
+        let bytes = PayloadEncoder(model: model, format: format).entity(ODataEntity(shape: shape, ["Id": "7"]))
         return Kind("entry, \(format)", bytes) { bytes in
             _ = try PayloadDecoder(model: model, format: format).entity(bytes, type: shape.name)
         }

@@ -68,11 +68,11 @@ struct VerboseJSONTests {
         "Desks":{"__count":"7","results":[{"__metadata":{"uri":"Desks(1)"},"No":1}],"__next":"Desks?$skip=1"}}}
         """#
 
-    private func read(_ text: String, _ strictness: Strictness = .strict) throws(PayloadError) -> Entity {
+    private func read(_ text: String, _ strictness: Strictness = .strict) throws(PayloadError) -> ODataEntity {
         try VerboseEntityReader(model: model, strictness: strictness).read(Array(text.utf8), type: room).entity
     }
 
-    private func written(_ entity: Entity, _ writer: VerboseEntityWriter? = nil) -> String {
+    private func written(_ entity: ODataEntity, _ writer: VerboseEntityWriter? = nil) -> String {
         var json = JSONWriter()
         (writer ?? VerboseEntityWriter(model: model)).writeBody(entity, to: &json)
         return String(decoding: json.bytes, as: UTF8.self)
@@ -123,12 +123,13 @@ struct VerboseJSONTests {
 
     @Test("requests have no metadata but a derived type, references and inlined entries")
     func request() throws {
-        var hall = Entity(shape: try #require(model.shape(QualifiedName("Ref", "Hall"))), ["Id": "1", "Stage": true])
+        var hall = ODataEntity(
+            shape: try #require(model.shape(QualifiedName("Ref", "Hall"))), ["Id": "1", "Stage": true])
         hall.control.type = hall.shape.name
         hall.control.etag = "x"
         hall.related["Building"] = .references(["Buildings('1')"])
         hall.related["Desks"] = .many([
-            Entity(shape: try #require(model.shape(QualifiedName("Ref", "Desk"))), ["No": 1])
+            ODataEntity(shape: try #require(model.shape(QualifiedName("Ref", "Desk"))), ["No": 1])
         ])
         let writer = VerboseEntityWriter(model: model, isResponse: false)
         let text = written(hall, writer)

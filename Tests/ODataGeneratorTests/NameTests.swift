@@ -133,7 +133,7 @@ struct NameTests {
         ]
         let code = try Documents.code("harbour.xml", GeneratorConfiguration(names: names))
         for text in [
-            "struct Vessel:", "var metres: ODataDecimal?", "var vessels: EntityCollection<Vessel>",
+            "struct Vessel:", "var metres: ODataDecimal?", "var vessels: TypedCollection<Vessel>",
             "func shift(place: Position", "case unknown = 9",
         ] { #expect(code.text.contains(text), "\(text)") }
 

@@ -43,7 +43,7 @@ struct TypedEntityTests {
     @Test("11.4.3 An update sends what changed and nothing else")
     func changes() async throws {
         let model = HarbourMetadata.model
-        var stored = Entity(shape: Ship.odataShape)
+        var stored = ODataEntity(shape: Ship.odataShape)
         stored["ShipID"] = 7
         stored["Name"] = "Fram"
         stored["Length"] = .decimal(39)
@@ -181,9 +181,9 @@ struct TypedEntityTests {
         #expect(again.calls?.first?.dues == 1 && again.owner?.name == "Line")
 
         let decoder = JSONDecoder()
-        #expect(throws: DecodingError.self) { try decoder.decode(Entity.self, from: data) }
+        #expect(throws: DecodingError.self) { try decoder.decode(ODataEntity.self, from: data) }
         decoder.userInfo[.entityDataModel] = HarbourMetadata.model
-        #expect(try decoder.decode(Entity.self, from: data) == ship.odataEntity)
+        #expect(try decoder.decode(ODataEntity.self, from: data) == ship.odataEntity)
         #expect(throws: DecodingError.self) { try decoder.decode(Company.self, from: data) }
         var person = Person { $0.name = "Ada" }
         person[dynamic: "Weight"] = .decimal(61.5)
@@ -217,8 +217,8 @@ struct TypedEntityTests {
             static let typeName = Ship.typeName
             static let odataMetadata = GeneratedMetadata("<edmx")
             static let odataShape = odataMetadata.shape(typeName)
-            var odataEntity: Entity
-            init(odataEntity: Entity) { self.odataEntity = odataEntity }
+            var odataEntity: ODataEntity
+            init(odataEntity: ODataEntity) { self.odataEntity = odataEntity }
             struct Paths: TypedPaths {
                 var odataPath: String
                 init(odataPath: String) { self.odataPath = odataPath }
@@ -229,7 +229,7 @@ struct TypedEntityTests {
             Ship {
                 $0.name = "Fram"; $0.isLaidUp = false; $0.anchors = []
             })
-        let lost = EntityCollection<Lost>(harbour.odataService, set: "Ships")
+        let lost = TypedCollection<Lost>(harbour.odataService, set: "Ships")
         await #expect(throws: DataServiceError.self) { try await lost.all() }
         await #expect(throws: DataServiceError.self) { try await lost.first() }
         await #expect(throws: DataServiceError.self) { try await lost.key(EntityKey("ShipID", 1)).get() }

@@ -8,7 +8,7 @@ struct TypedQueryTests {
     let recorder = Recorder()
     var harbour: HarbourService { HarbourService(recorder) }
 
-    private func text(_ query: EntityCollection<Ship>) -> String { query.query.url.description }
+    private func text(_ query: TypedCollection<Ship>) -> String { query.query.url.description }
 
     @Test("5.1.1 Conditions are made of key paths, and values of the property's type")
     func filter() {

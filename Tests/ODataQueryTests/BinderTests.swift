@@ -12,7 +12,7 @@ struct BinderTests {
 
     func filter(_ text: String, set: String = "Orders") throws -> BoundExpression {
         let shape = try #require(model.shape(ofSet: set))
-        return try Binder(model: model).bind(Expression(parsing: text), shape: shape, set: model.entitySet(set))
+        return try Binder(model: model).bind(CommonExpression(parsing: text), shape: shape, set: model.entitySet(set))
     }
 
     func error(_ text: String, set: String = "Orders") throws -> QueryError {
@@ -162,7 +162,7 @@ struct BinderTests {
     @Test("A circle of aliases is refused, and so is one that grows without end")
     func aliases() throws {
         let shape = try #require(model.shape(ofSet: "Orders"))
-        var aliases: [String: Expression] = ["a": .alias("b"), "b": .alias("a")]
+        var aliases: [String: CommonExpression] = ["a": .alias("b"), "b": .alias("a")]
         let circular = try #require(throws: QueryError.self) {
             try Binder(model: model).bind(.alias("a"), shape: shape, set: nil, aliases: aliases)
         }

@@ -189,11 +189,11 @@ struct CorpusABNFTests {
         rule.hasSuffix("Expr") || rule == "primitiveLiteral" || rule == "null" || rule == "arrayOrObject"
     }
 
-    static func parsedExpression(_ entry: Case) throws(QueryError) -> ODataQuery.Expression {
+    static func parsedExpression(_ entry: Case) throws(QueryError) -> CommonExpression {
         let isLambda = entry.rule == "anyExpr" || entry.rule == "allExpr"
-        guard isLambda else { return try ODataQuery.Expression(parsing: entry.input, isPercentEncoded: true) }
+        guard isLambda else { return try CommonExpression(parsing: entry.input, isPercentEncoded: true) }
         do throws(QueryError) {
-            return try ODataQuery.Expression(parsing: "Items/" + entry.input, isPercentEncoded: true)
+            return try CommonExpression(parsing: "Items/" + entry.input, isPercentEncoded: true)
         } catch {
             throw QueryError(error.kind, error.message, offset: error.offset.map { max(0, $0 - 6) })
         }
@@ -204,7 +204,7 @@ struct CorpusABNFTests {
             if !isValid { throw QueryError(.syntax, "Not a value.") }
         }
         func literal(_ accepts: (Literal) -> Bool) throws(QueryError) {
-            guard case .literal(let literal) = try ODataQuery.Expression(parsing: entry.input, isPercentEncoded: true)
+            guard case .literal(let literal) = try CommonExpression(parsing: entry.input, isPercentEncoded: true)
             else {
                 throw QueryError(.syntax, "Not a literal.")
             }

@@ -20,7 +20,7 @@ struct CorpusModel {
         let entity = QualifiedName(space, "AnyEntity")
         self.entity = entity
         let complex = QualifiedName(space, "AnyComplex")
-        var schemas: [Schema] = []
+        var schemas: [ODataSchema] = []
         for name in spaces {
             var types: [StructuredType] = []
             if name == space {
@@ -39,7 +39,7 @@ struct CorpusModel {
                     members: names.list("enumerationMember").enumerated().map { .init(name: $1, value: 1 << $0) })
             }
             schemas.append(
-                Schema(
+                ODataSchema(
                     namespace: name, structuredTypes: types, enumTypes: enumerations,
                     operations: Self.operations(name, names, entity, complex),
                     container: name == space ? Self.container(name, names, entity) : nil))
@@ -107,7 +107,7 @@ struct CorpusModel {
 
     private static func operations(
         _ space: String, _ names: Names, _ entity: QualifiedName, _ complex: QualifiedName
-    ) -> [ODataModel.Operation] {
+    ) -> [ODataOperation] {
         let untyped = TypeReference.untyped("Edm.Untyped")
         let results: [(String, TypeReference)] = [
             ("entityFunction", .entity(entity)), ("entityColFunction", .collection(.entity(entity))),
@@ -115,24 +115,24 @@ struct CorpusModel {
             ("primitiveFunction", untyped), ("primitiveColFunction", .collection(untyped)),
         ]
         let bindings: [TypeReference] = [.entity(entity), .collection(.entity(entity))]
-        var operations: [ODataModel.Operation] = []
+        var operations: [ODataOperation] = []
         for (rule, result) in results {
             for name in names.list(rule) {
                 operations += bindings.map {
-                    ODataModel.Operation(
+                    ODataOperation(
                         name: QualifiedName(space, name), kind: .function, isBound: true, isComposable: true,
                         parameters: [.init(name: "bound", type: $0)], returnType: result)
                 }
             }
             for name in names.list(rule + "Import") {
                 operations.append(
-                    ODataModel.Operation(
+                    ODataOperation(
                         name: QualifiedName(space, name), kind: .function, isComposable: true, returnType: result))
             }
         }
         for name in names.list("action") {
             operations += bindings.map {
-                ODataModel.Operation(
+                ODataOperation(
                     name: QualifiedName(space, name), kind: .action, isBound: true,
                     parameters: [.init(name: "bound", type: $0)])
             }

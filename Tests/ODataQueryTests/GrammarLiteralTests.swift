@@ -10,7 +10,7 @@ import Testing
 struct GrammarLiteralTests {
     private func literal(_ text: String, _ dialect: QueryDialect = .v4) throws -> Literal? {
         let options = ParsingOptions(dialect: dialect)
-        let expression = try ODataQuery.Expression(parsing: "X eq \(text)", isPercentEncoded: true, options: options)
+        let expression = try CommonExpression(parsing: "X eq \(text)", isPercentEncoded: true, options: options)
         guard case .binary(.equal, _, .literal(let literal)) = expression else { return nil }
         return literal
     }

@@ -76,8 +76,8 @@ struct GrammarTests {
             "isdefined(A/B)", "Items/aggregate(A with sum) gt 1", "$these/aggregate($count) gt 1",
         ])
     func expressions(text: String) throws {
-        let expression = try ODataQuery.Expression(parsing: text)
-        #expect(try ODataQuery.Expression(parsing: expression.description) == expression)
+        let expression = try CommonExpression(parsing: text)
+        #expect(try CommonExpression(parsing: expression.description) == expression)
     }
 
     @Test(

@@ -54,7 +54,7 @@ struct ParserRobustnessTests {
         var random = RandomQuery(seed: 3)
         for _ in 0..<50 {
             let text = random.expression(depth: 4).description
-            for end in text.indices { _ = try? Expression(parsing: String(text[..<end])) }
+            for end in text.indices { _ = try? CommonExpression(parsing: String(text[..<end])) }
         }
     }
 
@@ -87,7 +87,9 @@ struct ParserRobustnessTests {
         let count = 1_000_000 / piece.utf8.count
         let text = String(repeating: piece, count: count)
         let time = try processorTime {
-            let error = try #require(throws: QueryError.self) { try Expression(parsing: text, isPercentEncoded: true) }
+            let error = try #require(throws: QueryError.self) {
+                try CommonExpression(parsing: text, isPercentEncoded: true)
+            }
             if piece == "(" { #expect(error.kind == .limit(name: "maxDepth")) }
         }
         #expect(time < .seconds(2) * Self.slowdown)
@@ -118,10 +120,10 @@ struct ParserRobustnessTests {
     @Test("A long chain is balanced and walks like any other tree")
     func chain() throws {
         let text = (0..<12_000).map { "a eq \($0)" }.joined(separator: " or ")
-        let tree = try Expression(parsing: text)
-        #expect(try Expression(parsing: tree.description) == tree)
+        let tree = try CommonExpression(parsing: text)
+        #expect(try CommonExpression(parsing: tree.description) == tree)
         let tooLong = (0..<100_000).map { "a eq \($0)" }.joined(separator: " or ")
-        let error = try #require(throws: QueryError.self) { try Expression(parsing: tooLong) }
+        let error = try #require(throws: QueryError.self) { try CommonExpression(parsing: tooLong) }
         #expect([.limit(name: "maxNodes"), .limit(name: "maxLength")].contains(error.kind))
     }
 
@@ -131,25 +133,25 @@ struct ParserRobustnessTests {
             String(repeating: "(", count: count) + "true" + String(repeating: ")", count: count)
         }
         // The expression itself is the first level.
-        _ = try Expression(parsing: nested(QueryLimits.maxDepth - 1))
+        _ = try CommonExpression(parsing: nested(QueryLimits.maxDepth - 1))
         #expect(
-            try #require(throws: QueryError.self) { try Expression(parsing: nested(QueryLimits.maxDepth)) }.kind
+            try #require(throws: QueryError.self) { try CommonExpression(parsing: nested(QueryLimits.maxDepth)) }.kind
                 == .limit(name: "maxDepth"))
         let name = String(repeating: "n", count: QueryLimits.maxIdentifierLength)
-        _ = try Expression(parsing: name)
+        _ = try CommonExpression(parsing: name)
         #expect(
-            try #require(throws: QueryError.self) { try Expression(parsing: name + "n") }.kind
+            try #require(throws: QueryError.self) { try CommonExpression(parsing: name + "n") }.kind
                 == .limit(name: "maxIdentifierLength"))
         let string = "'" + String(repeating: "s", count: QueryLimits.maxLength - 2) + "'"
-        _ = try Expression(parsing: string)
+        _ = try CommonExpression(parsing: string)
         #expect(
-            try #require(throws: QueryError.self) { try Expression(parsing: string + " ") }.kind
+            try #require(throws: QueryError.self) { try CommonExpression(parsing: string + " ") }.kind
                 == .limit(name: "maxLength"))
         // A list is one node and each of its members another.
         func list(_ count: Int) -> String { "[" + Array(repeating: "1", count: count).joined(separator: ",") + "]" }
-        _ = try Expression(parsing: list(QueryLimits.maxNodes - 1))
+        _ = try CommonExpression(parsing: list(QueryLimits.maxNodes - 1))
         #expect(
-            try #require(throws: QueryError.self) { try Expression(parsing: list(QueryLimits.maxNodes)) }.kind
+            try #require(throws: QueryError.self) { try CommonExpression(parsing: list(QueryLimits.maxNodes)) }.kind
                 == .limit(name: "maxNodes"))
     }
 
@@ -173,7 +175,7 @@ struct ParserRobustnessTests {
             _ = try parser.expression()
             return (parser.nodes, parser.height)
         }
-        let printed = try Expression(parsing: text).description
+        let printed = try CommonExpression(parsing: text).description
         let (read, again) = (try count(text), try count(printed))
         #expect(again.nodes <= read.nodes && again.height <= read.height, "\(printed): \(again), and before: \(read)")
 
@@ -216,7 +218,7 @@ struct ParserRobustnessTests {
         func calls(_ name: String, _ argument: String = "") -> String? {
             (1...depth).reversed().lazy.map { count in
                 String(repeating: name + "(" + argument, count: count) + "1" + String(repeating: ")", count: count)
-            }.first { (try? Expression(parsing: $0)) != nil }
+            }.first { (try? CommonExpression(parsing: $0)) != nil }
         }
         let nested = [calls("NS.f"), calls("f"), calls("NS.f", "p="), calls("length"), calls("f", "p=")]
         let model = try ShopModel.make()
@@ -224,10 +226,10 @@ struct ParserRobustnessTests {
             let thread = Thread {
                 let shape = model.shape(ofSet: "Orders")
                 for text in [text, parentheses, sums] + nested.compactMap({ $0 }) {
-                    guard let tree = try? Expression(parsing: text) else { continue }
+                    guard let tree = try? CommonExpression(parsing: text) else { continue }
                     if let shape, let bound = try? Binder(model: model).bind(tree, shape: shape, set: nil) {
                         let evaluator = Evaluator(model: model, source: Nothing(), now: ODataDateTimeOffset(seconds: 0))
-                        _ = try? evaluator.evaluate(bound, on: Entity(shape: shape, [:]))
+                        _ = try? evaluator.evaluate(bound, on: ODataEntity(shape: shape, [:]))
                     }
                     _ = tree.description
                 }

@@ -8,7 +8,7 @@ import Testing
 struct QueryBuilderTests {
     @Test("The builder and the parser make the same tree")
     func same() throws {
-        let query = Query("Orders")
+        let query = ResourceQuery("Orders")
             .filter(.property("Freight") > 50 && .property("ShipCity").startsWith("B"))
             .orderBy(.property("OrderDate"), descending: true)
             .expand("Items") { $0.filter(.property("Quantity") >= 2).select("ProductID").top(3) }
@@ -46,33 +46,36 @@ struct QueryBuilderTests {
         ]
         for (built, text) in cases {
             #expect(built.expression.description == text)
-            #expect(try Expression(parsing: text) == built.expression, "\(text)")
+            #expect(try CommonExpression(parsing: text) == built.expression, "\(text)")
         }
     }
 
     @Test("Keys and navigation build paths")
     func paths() throws {
         let key = EntityKey([.init(name: "OrderID", value: 1), .init(name: "ProductID", value: "a/b")])
-        #expect(Query("Items").key(key).navigate("Product").description == "Items(OrderID=1,ProductID='a%2Fb')/Product")
-        #expect(Query("Orders").key(10248).navigate("Items").countOnly.description == "Orders(10248)/Items/$count")
+        #expect(
+            ResourceQuery("Items").key(key).navigate("Product").description
+                == "Items(OrderID=1,ProductID='a%2Fb')/Product")
+        #expect(
+            ResourceQuery("Orders").key(10248).navigate("Items").countOnly.description == "Orders(10248)/Items/$count")
     }
 
     @Test("A thousand conditions joined stay shallow and read back")
     func many() throws {
         let conditions = (0..<1000).map { QueryExpression.property("ID") == .value(.integer($0)) }
-        let query = Query("Orders").filter(.any(of: conditions))
+        let query = ResourceQuery("Orders").filter(.any(of: conditions))
         #expect(try ODataURL(parsing: query.url.urlEncoded()) == query.url)
-        _ = try Binder(model: ShopModel.make()).bind(Query("Employees").filter(.any(of: conditions)).url)
+        _ = try Binder(model: ShopModel.make()).bind(ResourceQuery("Employees").filter(.any(of: conditions)).url)
     }
 
     @Test("A built query is bound like a parsed one")
     func bound() throws {
         let model = try ShopModel.make()
-        let url = Query("Orders").filter(.property("Freight") > 1.5).apply(.identity).url
+        let url = ResourceQuery("Orders").filter(.property("Freight") > 1.5).apply(.identity).url
         let bound = try Binder(model: model).bind(url)
         #expect(bound.query?.filter != nil)
         let error = #expect(throws: QueryError.self) {
-            try Binder(model: model).bind(Query("Orders").select("Frieght").url)
+            try Binder(model: model).bind(ResourceQuery("Orders").select("Frieght").url)
         }
         #expect(error?.offset == nil)
         #expect(error?.suggestions == ["Freight"])

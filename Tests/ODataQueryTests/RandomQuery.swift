@@ -77,7 +77,7 @@ struct RandomQuery {
         }
     }
 
-    mutating func expression(depth: Int) -> Expression {
+    mutating func expression(depth: Int) -> CommonExpression {
         guard depth > 0 else { return chance(50) ? .literal(literal()) : .path([.name(name())]) }
         switch Int.random(in: 0..<14, using: &generator) {
         case 0: return .literal(literal())
@@ -98,7 +98,7 @@ struct RandomQuery {
             return .call("App.Function", [expression(depth: depth - 1), expression(depth: depth - 1)])
         case 11:
             let arguments = ["p", "q"].map {
-                Expression.NamedArgument(name: Identifier($0), value: expression(depth: depth - 1))
+                CommonExpression.NamedArgument(name: Identifier($0), value: expression(depth: depth - 1))
             }
             return .namedCall("Ns.Function", chance(50) ? arguments : [])
         case 12:
@@ -108,14 +108,14 @@ struct RandomQuery {
             guard chance(50) else { return .list([expression(depth: depth - 1)]) }
             // Hours and minutes, as it were.
             guard chance(80) else {
-                let number = Expression.literal(Literal(.integer(Int64.random(in: 0...60, using: &generator))))
+                let number = CommonExpression.literal(Literal(.integer(Int64.random(in: 0...60, using: &generator))))
                 return .call("case", [.binary(.equal, path(depth: depth - 1), number), number])
             }
             return .call("case", [expression(depth: depth - 1), expression(depth: depth - 1)])
         }
     }
 
-    mutating func path(depth: Int) -> Expression {
+    mutating func path(depth: Int) -> CommonExpression {
         var steps: [PathStep] = [
             chance(20) ? .variable(Identifier(pick(["$it", "$this", "@a"]))) : .name(name()), .name(name()),
         ]
@@ -125,7 +125,7 @@ struct RandomQuery {
         if chance(10) { steps.append(.call("Ns.Bound", [])) }
         if chance(10) { steps.append(.name("@Ns.Term#q")) }
         if chance(10) {
-            let value = Expression.literal(literal())
+            let value = CommonExpression.literal(literal())
             steps = [.variable("$root"), .name("Orders"), .key(.single(value)), .name(name())]
         }
         if chance(10) {

@@ -291,7 +291,7 @@ extension RecordedTree {
         .subtract: "Subtract", .multiply: "Multiply", .divide: "Divide", .modulo: "Modulo",
     ]
 
-    private static func text(_ expression: ODataQuery.Expression) -> String {
+    private static func text(_ expression: CommonExpression) -> String {
         switch expression {
         case .literal(let literal): text(literal.value)
         case .path(let steps): steps.map(text).joined(separator: "/")

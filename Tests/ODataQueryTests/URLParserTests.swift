@@ -45,7 +45,7 @@ struct URLParserTests {
     @Test("Operators bind as the standard says")
     func precedence() throws {
         func same(_ left: String, _ right: String) throws {
-            #expect(try Expression(parsing: left) == Expression(parsing: right), "\(left)")
+            #expect(try CommonExpression(parsing: left) == CommonExpression(parsing: right), "\(left)")
         }
         try same("a or b and c", "a or (b and c)")
         try same("not a and b", "(not a) and b")
@@ -62,7 +62,7 @@ struct URLParserTests {
     @Test("Literals keep their exact values")
     func literals() throws {
         func literal(_ text: String) throws -> Literal? {
-            guard case .literal(let literal) = try Expression(parsing: text) else { return nil }
+            guard case .literal(let literal) = try CommonExpression(parsing: text) else { return nil }
             return literal
         }
         #expect(try literal("9223372036854775807")?.value == .integer(.max))
@@ -79,12 +79,13 @@ struct URLParserTests {
                 == .geo(GeoValue(.geography, .point(.init(x: 1.5, y: -20)), srid: 0))
         )
         #expect(try literal("geometry'Polygon((0 0, 1 0, 0 1, 0 0))'")?.type == .geometryPolygon)
-        #expect(try Expression(parsing: "\"a\\u00e4\\n\\ud83d\\ude42\"") == .literal(Literal("aä\n🙂", type: .string)))
+        #expect(
+            try CommonExpression(parsing: "\"a\\u00e4\\n\\ud83d\\ude42\"") == .literal(Literal("aä\n🙂", type: .string)))
         for text in [
             "1.", ".5", "1e", "01:60", "2020-02-30", "2020-13-01", "24:00", "duration'P'", "binary'a'",
             "geography'Point(1)'", "'a", "Foo'x'", "N.E'1a'", "1L", "\"\\ud83d\"", "\"\\x\"",
         ] {
-            #expect(throws: QueryError.self, "\(text)") { try Expression(parsing: text) }
+            #expect(throws: QueryError.self, "\(text)") { try CommonExpression(parsing: text) }
         }
     }
 

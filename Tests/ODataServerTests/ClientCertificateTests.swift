@@ -85,7 +85,7 @@ import Testing
     @Test("a certificate and a password are both demanded where both are asked for")
     func both() async throws {
         let authority = try await Authority()
-        let ways: [any Authentication] = [ClientCertificateAuthentication(), Self.users]
+        let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]
         try await withServer(.init(tls: authority.tls(), authentication: ways), handler: Self.who) {
             (server: RunningServer) async throws in
             #expect(try await authority.get(server, "ann") == "401")
@@ -99,7 +99,7 @@ import Testing
     @Test("either is enough where that is allowed, and wrong credentials are refused all the same")
     func either() async throws {
         let authority = try await Authority()
-        let ways: [any Authentication] = [ClientCertificateAuthentication(), Self.users]
+        let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]
         var configuration = ODataServer.Configuration(tls: authority.tls(), authentication: ways)
         configuration.certificateSuffices = true
         try await withServer(configuration, handler: Self.who) { (server: RunningServer) async throws in

@@ -73,7 +73,7 @@ import Testing
         #expect(entities.last?["Text"] == "row 50499 ü")
         #expect(transport.meter.received > 1_000_000)
         let shape = try #require(rows.fixedModel.shape(ofSet: "Rows"))
-        let created = try await data.create(Entity(shape: shape, ["ID": 7, "Text": "neu"]))
+        let created = try await data.create(ODataEntity(shape: shape, ["ID": 7, "Text": "neu"]))
         #expect(created["Text"] == "neu")
         #expect(created.control.etag == "\"1\"")
         let error = await #expect(throws: ODataError.self) {

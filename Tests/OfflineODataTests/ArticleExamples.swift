@@ -10,10 +10,10 @@ import OfflineOData
 
 enum CommonTasks {
     static func deepInsert(
-        _ service: DataService, orderShape: Shape, lineShape: Shape, now: ODataDateTimeOffset
-    ) async throws -> Entity {
-        var order = Entity(shape: orderShape, ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(now)])
-        let line = Entity(
+        _ service: DataService, orderShape: TypeShape, lineShape: TypeShape, now: ODataDateTimeOffset
+    ) async throws -> ODataEntity {
+        var order = ODataEntity(shape: orderShape, ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(now)])
+        let line = ODataEntity(
             shape: lineShape, ["LineNumber": 1, "ProductID": 1, "Quantity": 2, "Price": .decimal(ODataDecimal(5))])
         order.related["Order_Lines"] = .many([line])
         order = try await service.create(order, in: "Orders")
@@ -22,7 +22,7 @@ enum CommonTasks {
 
     static func changes(_ service: DataService, meanwhile: () async throws -> Void) async throws -> Int {
         var link: String?
-        for try await page in service.pages(Query("Customers"), preferences: Preferences(trackChanges: true)) {
+        for try await page in service.pages(ResourceQuery("Customers"), preferences: Preferences(trackChanges: true)) {
             link = page.deltaLink ?? link
         }
         guard let link else { return 0 }  // the service tells no changes
@@ -36,7 +36,7 @@ enum CommonTasks {
 
     static func pages(_ service: DataService) async throws -> Int {
         var count = 0
-        let orders = Query("Orders").orderBy(.property("OrderID"))
+        let orders = ResourceQuery("Orders").orderBy(.property("OrderID"))
         for try await page in service.pages(orders, preferences: Preferences(maxPageSize: 50)) {
             count += page.entities.count
         }
@@ -50,23 +50,23 @@ enum CommonTasks {
         return customersIn
     }
 
-    static func members(_ service: DataService) async throws -> [Entity] {
+    static func members(_ service: DataService) async throws -> [ODataEntity] {
         let large = try await service.entities(
-            Query("Orders").filter(.property("Order_Lines").any { $0["Quantity"] > 5 }).expand("Order_Lines"))
+            ResourceQuery("Orders").filter(.property("Order_Lines").any { $0["Quantity"] > 5 }).expand("Order_Lines"))
         return large
     }
 
     static func batch(_ service: DataService) async throws -> (Int, refused: [String]) {
         let results = try await service.batch(continueOnError: true) {
-            BatchOperation.read(Query("Products").top(5), id: "products")
-            BatchOperation.read(Query("Orders").key(1), id: "order")
+            BatchOperation.read(ResourceQuery("Products").top(5), id: "products")
+            BatchOperation.read(ResourceQuery("Orders").key(1), id: "order")
         }
         for (id, error) in results.refusals { print(id, error.status, error.message) }
         let products = try results.entities("products")
         return (products.count, results.refusals.map(\.id))
     }
 
-    static func media(_ service: DataService, of photo: Entity, into file: FileHandle) async throws -> String {
+    static func media(_ service: DataService, of photo: ODataEntity, into file: FileHandle) async throws -> String {
         let (bytes, contentType) = try await service.media(of: photo)
         for try await chunk in bytes { try file.write(contentsOf: chunk) }
         return contentType
@@ -125,7 +125,7 @@ enum OfflineTasks {
         try await store.download()
     }
 
-    static func missing(_ service: DataService, show: ([Entity]) -> Void) async throws {
+    static func missing(_ service: DataService, show: ([ODataEntity]) -> Void) async throws {
         do {
             show(try await service.entities(ODataURL(parsing: "Albums?$expand=Pages")))
         } catch let error as ODataError where error.isNotLoaded {
@@ -133,7 +133,7 @@ enum OfflineTasks {
         }
     }
 
-    static func observe(_ store: OfflineODataProvider, show: ([Entity]) -> Bool) async throws {
+    static func observe(_ store: OfflineODataProvider, show: ([ODataEntity]) -> Bool) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$orderby=OrderID")
         for try await orders in store.observe(query) {
             guard show(orders) else { break }

@@ -43,7 +43,7 @@ struct ArticleTests {
             service, orderShape: #require(model.shape(ofSet: "Orders")),
             lineShape: #require(model.shape(ofSet: "Order_Lines")), now: .init(seconds: 1_790_000_000))
         let id = try #require(made["OrderID"])
-        let lines = Query("Order_Lines").filter(.property("OrderID") == .value(id))
+        let lines = ResourceQuery("Order_Lines").filter(.property("OrderID") == .value(id))
         #expect(try await service.entities(lines).count == 1)
         if isOnline {
             let changes = try await CommonTasks.changes(service) {
@@ -54,7 +54,7 @@ struct ArticleTests {
             }
             #expect(changes == 1)
         }
-        #expect(try await CommonTasks.pages(service) == service.count(Query("Orders")))
+        #expect(try await CommonTasks.pages(service) == service.count(ResourceQuery("Orders")))
         let groups = try await CommonTasks.groups(service)
         let countries = try await shop.count("SELECT COUNT(DISTINCT Country) FROM Customers")
         #expect(groups.count == countries && groups.allSatisfy { $0.country != nil && $0.count != nil })
@@ -62,7 +62,7 @@ struct ArticleTests {
         #expect(!large.isEmpty && large.allSatisfy { $0.related["Order_Lines"] != nil })
         #expect(try await CommonTasks.batch(service) == (5, ["order"]))
         let hidden = DataService(try await CommonTasks.longURLs(Shop.serviceRoot, over: shop.wire))
-        #expect(try await hidden.count(Query("Customers")) == service.count(Query("Customers")))
+        #expect(try await hidden.count(ResourceQuery("Customers")) == service.count(ResourceQuery("Customers")))
     }
 
     @Test("of an offline store do what they say")

@@ -28,8 +28,8 @@ func raiseFreight(
     try await store.download()
 
     let service = DataService(store)  // reads and changes need no network
-    let orders = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
-    let names = try await service.entities(Query("Customers").orderBy(.property("CompanyName")).top(3))
+    let orders = try await service.fetch(Order.self, ResourceQuery("Orders").filter(.property("Freight") > 250))
+    let names = try await service.entities(ResourceQuery("Customers").orderBy(.property("CompanyName")).top(3))
     print("\(orders.count) costly orders; first customers:", names.compactMap { $0["CompanyName"] })
 
     if let first = orders.first, var order = try await service.entity("Orders", key: .integer(first.id)) {

@@ -4,9 +4,9 @@ import ODataService
 
 extension ODataProvider {
     /// All entities of a query, all pages.
-    func entities(_ query: String) async throws -> [Entity] {
+    func entities(_ query: String) async throws -> [ODataEntity] {
         var request = ODataRequest(.read, try ODataURL(parsing: query))
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         while true {
             guard case .page(let page) = try await execute(request).body else { return entities }
             entities += page.entities

@@ -90,10 +90,10 @@ extension SimulatedClient {
     /// A change without what others have changed too, and the names of that. Its mark stays, so that it can be told from others.
     ///
     /// The rule of the library merges all but the marks, which always differ; a conflict by that rule is left to the others.
-    static func merged(_ versions: ConflictVersions) -> (Entity, Set<String>) {
+    static func merged(_ versions: ConflictVersions) -> (ODataEntity, Set<String>) {
         let (mine, base, theirs) = (versions.mine, versions.base, versions.theirs)
-        func content(_ entity: Entity) -> Entity {
-            var content = Entity(shape: entity.shape)
+        func content(_ entity: ODataEntity) -> ODataEntity {
+            var content = ODataEntity(shape: entity.shape)
             for name in entity.shape.properties.map(\.name) where SimulatedService.isContent(name) {
                 if let value = entity[name] { content[name] = value }
             }
@@ -103,10 +103,10 @@ extension SimulatedClient {
             entitySet: versions.entitySet, key: versions.key, kind: versions.kind, base: base.map(content),
             mine: content(mine), theirs: theirs.map(content)
         ).merge()
-        let changes: Entity? =
+        let changes: ODataEntity? =
             switch merge {
             case .merged(let changes): changes
-            case .agreed: Entity(shape: mine.shape)
+            case .agreed: ODataEntity(shape: mine.shape)
             case .conflict: nil
             }
         if var changes {
@@ -130,7 +130,7 @@ extension SimulatedClient {
                 kept[name] = value
             }
         }
-        return (Entity(shape: mine.shape, kept), yielded)
+        return (ODataEntity(shape: mine.shape, kept), yielded)
     }
 }
 

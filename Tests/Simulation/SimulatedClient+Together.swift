@@ -121,7 +121,7 @@ extension SimulatedClient {
         }
     }
 
-    private func anyRow(_ store: OfflineODataProvider) async throws -> (set: String, row: Entity)? {
+    private func anyRow(_ store: OfflineODataProvider) async throws -> (set: String, row: ODataEntity)? {
         let set = ["Places", "Tasks", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         return try await pick(set, store, prefersContested: true).map { (set, $0) }
     }
@@ -140,7 +140,7 @@ extension SimulatedClient {
         return task
     }
 
-    private func update(of row: Entity, in set: String) -> Edit {
+    private func update(of row: ODataEntity, in set: String) -> Edit {
         let mark = newMark()
         return Edit(
             kind: .update, set: set, url: Self.url(set, row), mark: mark, born: text(row["Born"]),

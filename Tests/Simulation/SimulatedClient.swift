@@ -125,7 +125,7 @@ actor SimulatedClient {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
         var options = OfflineODataProvider.Options()
-        options.environment = Environment(
+        options.environment = EngineEnvironment(
             now: { clock.instant }, newGuid: { guids.next() },
             sleep: { time.pass($0 / .seconds(1)) })
         let identity = StoreFileIdentity(volume: "disk-\(number)", file: UInt64(file ?? fileNumber))
@@ -321,7 +321,7 @@ actor SimulatedClient {
     }
 
     private func create(
-        _ set: String, _ properties: [String: ODataValue], in parent: Entity? = nil, _ store: OfflineODataProvider
+        _ set: String, _ properties: [String: ODataValue], in parent: ODataEntity? = nil, _ store: OfflineODataProvider
     ) async throws {
         let mark = newMark()
         var properties = properties
@@ -333,7 +333,7 @@ actor SimulatedClient {
         try await change(mark, born: mark, parent: other, setting: made, "create in \(set)") {
             guard let shape = store.model.shape(ofSet: set) else { return }
             _ = try await provider.execute(
-                ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, made))))
+                ODataRequest(.create, try ODataURL(parsing: set), body: .entity(ODataEntity(shape: shape, made))))
         }
         if set == "Places" { ledger.note(mark, of: number) { $0.hasClientKey = true } }
         if Self.correlations[set] != nil, correlates { ledger.note(mark, of: number) { $0.isFindable = true } }
@@ -350,7 +350,8 @@ actor SimulatedClient {
         let provider = maker(store)
         try await change(mark, of: row, setting: changed, "update \(url)") {
             _ = try await provider.execute(
-                ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: row.shape, changed))))
+                ODataRequest(.update, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: row.shape, changed)))
+            )
         }
         let rows = try await store.entities("\(set)?$filter=Mark eq '\(mark)'")
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it changed as \(mark)") }
@@ -358,7 +359,7 @@ actor SimulatedClient {
     }
 
     /// What an update sets.
-    func newValues(of row: Entity, in set: String, _ mark: String) -> [String: ODataValue] {
+    func newValues(of row: ODataEntity, in set: String, _ mark: String) -> [String: ODataValue] {
         var properties: [String: ODataValue] = ["Mark": .string(mark)]
         switch set {
         case "Places": properties["Name"] = .string("Name \(mark)")
@@ -402,7 +403,7 @@ actor SimulatedClient {
 
     /// Makes a change of a row that is there and notes whether it was acknowledged.
     private func change(
-        _ mark: String, of row: Entity, setting properties: [String: ODataValue] = [:], _ what: String,
+        _ mark: String, of row: ODataEntity, setting properties: [String: ODataValue] = [:], _ what: String,
         _ body: () async throws -> Void
     ) async throws {
         try await change(
@@ -444,7 +445,7 @@ actor SimulatedClient {
     /// - Parameter prefersContested: Whether half of the time it is one of the few rows that everybody changes.
     func pick(
         _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
-    ) async throws -> Entity? {
+    ) async throws -> ODataEntity? {
         let rows = try await store.entities("\(set)?$orderby=Born,Id")
         if prefersContested, Bool.random(using: &numbers) {
             let contested = rows.filter { SimulatedService.contested.contains(text($0["Born"])) }
@@ -453,7 +454,7 @@ actor SimulatedClient {
         return rows.randomElement(using: &numbers)
     }
 
-    static func url(_ set: String, _ row: Entity) -> String {
+    static func url(_ set: String, _ row: ODataEntity) -> String {
         set == "Places" ? "\(set)('\(text(row["Id"]))')" : "\(set)(\(text(row["Id"])))"
     }
 
@@ -523,7 +524,7 @@ actor SimulatedClient {
                     try await store.retry([request.id])
                 } else if request.kind == .create, let key, let shape = store.model.shape(ofSet: request.entitySet) {
                     let value: ODataValue = request.entitySet == "Places" ? .string(key) : .integer(Int64(key) ?? 0)
-                    let entity = Entity(shape: shape, ["Id": value])
+                    let entity = ODataEntity(shape: shape, ["Id": value])
                     try await store.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
                 } else {
                     try await store.accept([request.id])

@@ -193,7 +193,7 @@ struct Soak {
         if before != (try await results.next()) { totals.observed += 1 }
     }
 
-    private func shape(_ set: String) throws -> Shape {
+    private func shape(_ set: String) throws -> TypeShape {
         guard let shape = service.model.shape(ofSet: set) else {
             throw ODataError(status: 404, code: "NoSet", message: "The service has no \(set).")
         }
@@ -201,11 +201,11 @@ struct Soak {
     }
 
     private func change(
-        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ shape: Shape,
+        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ shape: TypeShape,
         _ store: OfflineODataProvider
     ) async throws {
         _ = try await store.execute(
-            ODataRequest(method, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties))))
+            ODataRequest(method, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 
     /// After a last synchronisation, both sides have the same rows and nothing waits.

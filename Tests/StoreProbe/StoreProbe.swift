@@ -38,7 +38,7 @@ enum StoreProbe {
         }
         guard let shape = store.model.shape(ofSet: "Customers"), let count = Int(arguments[5]) else { exit(2) }
         for number in 1...count {
-            let customer = Entity(
+            let customer = ODataEntity(
                 shape: shape,
                 [
                     "CustomerID": .string("\(arguments[4])\(number)"), "CompanyName": "Made in a process",

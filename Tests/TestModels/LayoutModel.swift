@@ -81,7 +81,7 @@ package enum LayoutModel {
             ],
             singletons: [Singleton(name: "Company", type: name("Customer"))])
         return try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: namespace, structuredTypes: [address, customer, vip, order, item], enumTypes: [color],
                 container: container)
         ])

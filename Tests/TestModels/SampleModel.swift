@@ -23,7 +23,7 @@ package enum SampleModel {
             ])
         let weight = TypeDefinition(name: QualifiedName("Shop", "Weight"), underlyingType: .decimal)
         return try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: "Shop", alias: "S", structuredTypes: [address, abroad], enumTypes: [color],
                 typeDefinitions: [weight])
         ])

@@ -115,7 +115,7 @@ package enum ShopModel {
             ]),
     ]
 
-    private static let schema = Schema(
+    private static let schema = ODataSchema(
         namespace: "Shop", alias: "S", structuredTypes: types,
         enumTypes: [
             EnumType(
@@ -126,16 +126,16 @@ package enum ShopModel {
             EnumType(name: name("State"), members: [.init(name: "New", value: 0), .init(name: "Sent", value: 1)]),
         ],
         operations: [
-            Operation(
+            ODataOperation(
                 name: name("Best"), kind: .function, isBound: true, isComposable: true, entitySetPath: "bound",
                 parameters: [
                     .init(name: "bound", type: .collection(.entity(name("Product")))),
                     .init(name: "Rank", type: .primitive(.int32)),
                 ], returnType: .entity(name("Product"))),
-            Operation(
+            ODataOperation(
                 name: name("Discount"), kind: .action, isBound: true,
                 parameters: [.init(name: "bound", type: .entity(name("Order")))]),
-            Operation(
+            ODataOperation(
                 name: name("Nearby"), kind: .function, isComposable: true,
                 parameters: [
                     .init(name: "city", type: .primitive(.string)),

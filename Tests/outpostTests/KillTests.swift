@@ -38,7 +38,7 @@ struct KillTests {
             let shape = try #require(store.model.shape(ofSet: "Orders"))
             for _ in 0..<6 {
                 made += 1
-                let order = Entity(
+                let order = ODataEntity(
                     shape: shape,
                     [
                         "CustomerID": "C0001", "Freight": .decimal(ODataDecimal(Int64(made))),
@@ -47,7 +47,7 @@ struct KillTests {
                 _ = try await store.execute(
                     ODataRequest(.create, try ODataURL(parsing: "Orders"), body: .entity(order)))
             }
-            let product = Entity(
+            let product = ODataEntity(
                 shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": .integer(Int64(made))])
             _ = try await store.execute(
                 ODataRequest(.update, try ODataURL(parsing: "Products(5)"), body: .entity(product)))

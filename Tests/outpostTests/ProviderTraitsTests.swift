@@ -26,7 +26,7 @@ struct ProviderTraitsTests {
                     <EntityContainer Name="C"><EntitySet Name="Rows" EntityType="N.Row"/></EntityContainer></Schema>
                     </edmx:DataServices></edmx:Edmx>
                     """.utf8))
-            var capabilities = ServiceCapabilities()
+            var capabilities = PublishedCapabilities()
             capabilities.trackedSets = ["Rows"]
             capabilities.supportsSnapshots = true
             traits = ProviderTraits(
@@ -43,12 +43,12 @@ struct ProviderTraitsTests {
         var provider: any ODataProvider
         var base: ProviderTraits
         var hasOwnLanguage = false
-        var change: (inout ServiceCapabilities) -> Void = { _ in }
+        var change: (inout PublishedCapabilities) -> Void = { _ in }
     }
 
     private func rows(_ store: OfflineODataProvider) async throws -> [Row] {
         let base = try Base()
-        let isClosed = { (capabilities: inout ServiceCapabilities) in capabilities.isReadOnly = true }
+        let isClosed = { (capabilities: inout PublishedCapabilities) in capabilities.isReadOnly = true }
         return [
             Row(type: "RefusingProvider", provider: RefusingProvider(base: base), base: base.traits),
             Row(

@@ -83,7 +83,7 @@ let dynamic = try await measured({ try await service.entities("Orders").count },
 let streamed = try await measured(
     {
         var count = 0
-        for try await page in service.pages(Query("Orders")) { count += page.entities.count }
+        for try await page in service.pages(ResourceQuery("Orders")) { count += page.entities.count }
         return count
     }, expecting: entities)
 let typed = try await measured({ try await service.fetch(TypedOrder.self).count }, expecting: entities)

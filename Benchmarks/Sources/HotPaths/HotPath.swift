@@ -56,11 +56,11 @@ public struct HotPath: Sendable {
         ]
     }
 
-    private static func read(_ page: [UInt8], _ model: EntityDataModel) throws -> [Entity] {
+    private static func read(_ page: [UInt8], _ model: EntityDataModel) throws -> [ODataEntity] {
         var reader = CollectionPayloadReader(model: model, type: TypedOrder.typeName)
         reader.append(page)
         reader.finish()
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         while let element = try reader.next() { if case .entity(let entity) = element { entities.append(entity) } }
         return entities
     }
@@ -110,7 +110,7 @@ public struct HotPath: Sendable {
         let database = try DatabaseQueue(configuration: configuration)
         let entities = try read(page, model)
         try database.write { try layout.create(in: $0) }
-        @Sendable func load(_ entities: [Entity]) throws {
+        @Sendable func load(_ entities: [ODataEntity]) throws {
             try database.write { database in
                 let loader = try BulkLoader(set: "Orders", mapping: layout.mapping, in: database)
                 for entity in entities { _ = try loader.load(entity, owner: 1) }

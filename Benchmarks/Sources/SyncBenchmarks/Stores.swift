@@ -52,7 +52,7 @@ extension OfflineODataProvider {
         _ = try await execute(
             ODataRequest(
                 .create, ODataURL(parsing: "Orders"),
-                body: .entity(Entity(shape: shape, ["ID": .integer(Int64(id)), "Employee": .integer(1)]))))
+                body: .entity(ODataEntity(shape: shape, ["ID": .integer(Int64(id)), "Employee": .integer(1)]))))
     }
 
     /// Changes one property of an order.
@@ -61,6 +61,6 @@ extension OfflineODataProvider {
         _ = try await execute(
             ODataRequest(
                 .update, ODataURL(parsing: "Orders(\(id))"),
-                body: .entity(Entity(shape: shape, ["Employee": .integer(Int64(employee))]))))
+                body: .entity(ODataEntity(shape: shape, ["Employee": .integer(Int64(employee))]))))
     }
 }

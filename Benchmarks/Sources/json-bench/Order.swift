@@ -64,7 +64,7 @@ struct Order: EntityRepresentable, Equatable {
                 property("Discount", .double, true), property("ShipName", .string), property("ShipAddress", .string),
                 property("Comment", .string, true), property("IsPaid", .boolean), property("Tag", .guid),
             ])
-        var schema = Schema(namespace: "Bench")
+        var schema = ODataSchema(namespace: "Bench")
         schema.structuredTypes = [order]
         var container = EntityContainer(name: QualifiedName("Bench", "Container"))
         container.entitySets = [EntitySet(name: "Orders", type: typeName)]

@@ -34,7 +34,7 @@ enum Way: String, CaseIterable {
                 var reader = CollectionPayloadReader(model: model, type: Order.typeName)
                 reader.append(bytes)
                 reader.finish()
-                var entities: [Entity] = []
+                var entities: [ODataEntity] = []
                 while let element = try reader.next() {
                     if case .entity(let entity) = element { entities.append(entity) }
                 }
@@ -83,7 +83,7 @@ enum Way: String, CaseIterable {
                 return total
             }
         case .writeEntities:
-            var entities: [Entity] = []
+            var entities: [ODataEntity] = []
             var reader = CollectionPayloadReader(model: model, type: Order.typeName)
             reader.append(bytes)
             reader.finish()

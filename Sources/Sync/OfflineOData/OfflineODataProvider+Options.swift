@@ -85,7 +85,7 @@ extension OfflineODataProvider {
         /// Caches and connections.
         public var database = StoreDatabase.Options()
         /// Time and randomness.
-        public var environment = Environment.system
+        public var environment = EngineEnvironment.system
         /// Where this device notes which file each store is in, so that a copied, restored or rolled-back store is known as one.
         public var incarnations = IncarnationNotes.standard
 

@@ -38,7 +38,7 @@ enum ProductOperations {
             guard case .guid(let id)? = entity["ID"], case .guid(let category)? = entity["CategoryID"] else {
                 return .entities([])
             }
-            let others = Query("Products")
+            let others = ResourceQuery("Products")
                 .filter(.property("CategoryID") == .value(.guid(category)) && .property("ID") != .value(.guid(id)))
                 .orderBy("Name").top(5)
             return .query(others.url.urlEncoded())
@@ -100,7 +100,7 @@ enum ProductOperations {
         static let discontinued: Int64 = 4
     }
 
-    static func price(of entity: Entity) -> Double {
+    static func price(of entity: ODataEntity) -> Double {
         if case .double(let price)? = entity["Price"] { price } else { 0 }
     }
 

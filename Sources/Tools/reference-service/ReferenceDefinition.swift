@@ -44,7 +44,7 @@ enum ReferenceDefinition {
             guard request.method == .create, case .entity(let entity) = request.body, let special,
                 entity.shape.name == name("Product"), entity["ProductType"] == .string(special.name.name)
             else { return }
-            var typed = Entity(shape: special)
+            var typed = ODataEntity(shape: special)
             for (property, value) in zip(entity.shape.properties, entity.values) {
                 if let ordinal = special.ordinal(of: property.name) { typed.values[ordinal] = value }
             }

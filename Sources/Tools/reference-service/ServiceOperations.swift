@@ -29,7 +29,7 @@ enum ServiceOperations {
                         throw ODataError(
                             status: 400, code: "InvalidParameter", message: "count must be 0 or more.", target: "count")
                     }
-                    var query = Query("Products").orderBy("Price", descending: true).orderBy("Name")
+                    var query = ResourceQuery("Products").orderBy("Price", descending: true).orderBy("Name")
                         .top(Int(clamping: count))
                     if let category: String = try call.argument("category") {
                         query = query.filter(.property("Category/Name") == .value(.string(category)))
@@ -50,7 +50,7 @@ enum ServiceOperations {
                 guard let shape = call.transaction.model.shape(type) else { return .none }
                 return .value(
                     .complex(
-                        Entity(
+                        ODataEntity(
                             shape: shape,
                             [
                                 "totalProducts": .integer(Int64(prices.count)),
@@ -69,7 +69,7 @@ enum ServiceOperations {
         ) { call in
             let name: String = try call.argument("name")
             let limit: Double = try call.argument("maxPrice")
-            let found = Query("Products")
+            let found = ResourceQuery("Products")
                 .filter(.function(.contains, .property("Name"), .value(.string(name))))
                 .filter(.property("Price") <= .value(.double(limit)))
             return .query(found.url.urlEncoded())

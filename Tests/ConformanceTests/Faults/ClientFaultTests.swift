@@ -196,7 +196,7 @@ private final class FaultSite: Sendable {
         let data = DataService(service)
         var lines: [String] = []
         let products = try await data.entities(
-            Query(try ODataURL(parsing: "Products?$expand=Category,Descriptions&$orderby=Name,Price")))
+            ResourceQuery(try ODataURL(parsing: "Products?$expand=Category,Descriptions&$orderby=Name,Price")))
         for product in products {
             var line = ["Name", "Price", "Description", "Quantity"].map { "\(product[$0] ?? .null)" }
             if case .one(let category)? = product.related["Category"] { line.append("\(category["Name"] ?? .null)") }
@@ -210,10 +210,10 @@ private final class FaultSite: Sendable {
             }
             lines.append(line.joined(separator: "|"))
         }
-        for category in try await data.entities(Query("Categories").orderBy("Name")) {
+        for category in try await data.entities(ResourceQuery("Categories").orderBy("Name")) {
             lines.append("\(category["Name"] ?? .null)|\(category["Description"] ?? .null)")
         }
-        for item in try await data.entities(Query("MediaItems").orderBy("Name")) {
+        for item in try await data.entities(ResourceQuery("MediaItems").orderBy("Name")) {
             lines.append("\(item["Name"] ?? .null)|\(item["Size"] ?? .null)")
         }
         return lines.joined(separator: "\n")

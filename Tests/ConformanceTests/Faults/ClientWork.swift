@@ -25,25 +25,27 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
         ClientWork("count") { _ = try await $0.count("Products") },
         ClientWork("entity") { _ = try await $0.entity("Categories", key: try #require(await category($0)["ID"])) },
         ClientWork("pages") { service in
-            for try await _ in service.pages(Query("Products"), preferences: Preferences(maxPageSize: 4)) {}
+            for try await _ in service.pages(ResourceQuery("Products"), preferences: Preferences(maxPageSize: 4)) {}
         },
         ClientWork("pages ahead") { service in
-            let pages = service.pages(Query("Products"), preferences: Preferences(maxPageSize: 4))
+            let pages = service.pages(ResourceQuery("Products"), preferences: Preferences(maxPageSize: 4))
             for try await _ in pages.lookingAhead(2) {}
         },
         ClientWork("delta") { service in
             var link: String?
-            for try await page in service.pages(Query("Categories"), preferences: Preferences(trackChanges: true)) {
+            for try await page in service.pages(
+                ResourceQuery("Categories"), preferences: Preferences(trackChanges: true))
+            {
                 link = page.deltaLink
             }
             for try await _ in service.changes(since: try #require(link)) {}
         },
         ClientWork("aggregate") { service in
             let url = try ODataURL(parsing: "Products?$apply=groupby((CategoryID),aggregate(Price with sum as Sum))")
-            _ = try await service.entities(Query(url))
+            _ = try await service.entities(ResourceQuery(url))
         },
         ClientWork("search") { service in
-            _ = try await service.entities(Query(try ODataURL(parsing: "Products?$search=Laptop")))
+            _ = try await service.entities(ResourceQuery(try ODataURL(parsing: "Products?$search=Laptop")))
         },
         ClientWork("value") { service in
             _ = try await service.value(of: "Name", try await laptop(service), in: "Products")
@@ -61,8 +63,8 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
             var kettle = try await kettle(service)
             let shape = try #require(try await service.provider.model.shape(ofSet: "ProductDescriptions"))
             kettle.related["Descriptions"] = .many([
-                Entity(shape: shape, ["LanguageKey": "DE", "Description": "Wasserkocher"]),
-                Entity(shape: shape, ["LanguageKey": "EN", "Description": "Kettle"]),
+                ODataEntity(shape: shape, ["LanguageKey": "DE", "Description": "Wasserkocher"]),
+                ODataEntity(shape: shape, ["LanguageKey": "EN", "Description": "Kettle"]),
             ])
             try await service.create(kettle, in: "Products")
         },
@@ -85,7 +87,7 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
         ClientWork("upsert") { service in
             let shape = try #require(try await service.provider.model.shape(ofSet: "Categories"))
             try await service.upsert(
-                Entity(
+                ODataEntity(
                     shape: shape,
                     [
                         "ID": .guid(try #require(ODataGuid("00000000-0000-0000-0000-000000000007"))),
@@ -96,7 +98,7 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
             try await service.delete(try await laptop(service), in: "Products")
         },
         ClientWork("delete by query") { service in
-            let expensive = Query("Products").filter(.property("Price") > .value(.double(900))).orderBy("Name")
+            let expensive = ResourceQuery("Products").filter(.property("Price") > .value(.double(900))).orderBy("Name")
             let count = try await service.delete(matching: expensive)
             #expect(count == 2)
         },
@@ -144,7 +146,7 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
             changed["Price"] = .double(2)
             let update = changed
             let results = try await service.batch {
-                BatchOperation.read(Query("Categories"), id: "categories")
+                BatchOperation.read(ResourceQuery("Categories"), id: "categories")
                 ChangeSet {
                     BatchOperation.create(kettle, in: "Products", id: "kettle")
                     BatchOperation.update(update, in: "Products", overwriting: true, id: "laptop")
@@ -156,16 +158,16 @@ struct ClientWork: Sendable, CustomTestStringConvertible {
 
     private static let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    private static func laptop(_ service: DataService) async throws -> Entity {
-        try #require(try await service.first(Query("Products").filter(.property("Name") == "Laptop")))
+    private static func laptop(_ service: DataService) async throws -> ODataEntity {
+        try #require(try await service.first(ResourceQuery("Products").filter(.property("Name") == "Laptop")))
     }
 
-    private static func category(_ service: DataService) async throws -> Entity {
-        try #require(try await service.first(Query("Categories").filter(.property("Name") == "Kitchen")))
+    private static func category(_ service: DataService) async throws -> ODataEntity {
+        try #require(try await service.first(ResourceQuery("Categories").filter(.property("Name") == "Kitchen")))
     }
 
-    private static func kettle(_ service: DataService) async throws -> Entity {
-        Entity(
+    private static func kettle(_ service: DataService) async throws -> ODataEntity {
+        ODataEntity(
             shape: try #require(try await service.provider.model.shape(ofSet: "Products")),
             ["Name": "Kettle", "Price": .double(10.5)])
     }

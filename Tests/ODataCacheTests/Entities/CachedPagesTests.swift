@@ -18,12 +18,12 @@ struct CachedPagesTests {
         base = ScriptedProvider(model)
     }
 
-    private func customers(_ ids: ClosedRange<Int64>) throws -> [Entity] {
+    private func customers(_ ids: ClosedRange<Int64>) throws -> [ODataEntity] {
         try ids.map { try Shop.customer(model, $0, "C\($0)") }
     }
 
     /// Lets the service give customers in pages of two.
-    private func give(_ customers: [Entity]) {
+    private func give(_ customers: [ODataEntity]) {
         base.answer { request in
             guard request.method == .read else { return ODataResponse(status: 204) }
             let start = request.link.flatMap { Int($0.split(separator: "=").last ?? "") } ?? 0

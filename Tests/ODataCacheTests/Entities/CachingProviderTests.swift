@@ -20,7 +20,7 @@ struct CachingProviderTests {
 
     private func read(_ text: String) throws -> ODataRequest { ODataRequest(.read, try ODataURL(parsing: text)) }
 
-    private func entity(_ response: ODataResponse) -> Entity? {
+    private func entity(_ response: ODataResponse) -> ODataEntity? {
         if case .entity(let entity) = response.body { entity } else { nil }
     }
 
@@ -28,7 +28,7 @@ struct CachingProviderTests {
         if case .page(let page) = response.body { page.entities.map { $0["ID"] } } else { [] }
     }
 
-    private func give(_ entities: [Entity], etag: String? = "W/\"1\"") {
+    private func give(_ entities: [ODataEntity], etag: String? = "W/\"1\"") {
         base.answer { request in
             if case .name(_, .none)? = request.url.path.segments.last {
                 return ODataResponse(body: .page(EntityPage(entities: entities)))
@@ -78,7 +78,7 @@ struct CachingProviderTests {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .onlyCached)
         let shape = try model.requiredShape(ofSet: "Customers")
-        try await cache.store([Entity(shape: shape, ["ID": .integer(1)])], in: "Customers")
+        try await cache.store([ODataEntity(shape: shape, ["ID": .integer(1)])], in: "Customers")
         await #expect(throws: ODataError.self) { try await provider.execute(self.read("Customers(1)")) }
     }
 
@@ -182,7 +182,7 @@ struct CachingProviderTests {
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
         try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
         let shape = try model.requiredShape(ofSet: "Customers")
-        let patch = Entity(shape: shape, ["Name": .string("Anna")])
+        let patch = ODataEntity(shape: shape, ["Name": .string("Anna")])
         let request = ODataRequest(.update, try ODataURL(parsing: "Customers(1)"), body: .entity(patch))
         let seen = await cache.changes()
         base.answer { _ in throw ODataError(status: 400, code: "No", message: "") }

@@ -12,7 +12,7 @@ struct MemoryEntityCacheTests {
 
     init() throws { model = try Shop.model() }
 
-    private func customers(_ ids: ClosedRange<Int64>) throws -> [Entity] {
+    private func customers(_ ids: ClosedRange<Int64>) throws -> [ODataEntity] {
         try ids.map { try Shop.customer(model, $0, "Customer \($0)") }
     }
 
@@ -136,7 +136,8 @@ struct MemoryEntityCacheTests {
             try await cache.store(self.customers(1...1) + [article], in: "Customers")
         }
         await #expect(throws: CacheError.keyMissing(collection: "Customers")) {
-            try await cache.store([Entity(shape: try self.model.requiredShape(ofSet: "Customers"))], in: "Customers")
+            try await cache.store(
+                [ODataEntity(shape: try self.model.requiredShape(ofSet: "Customers"))], in: "Customers")
         }
         #expect(await cache.collections.isEmpty)
     }
@@ -150,7 +151,7 @@ struct MemoryEntityCacheTests {
         await #expect(throws: CacheError.otherModel) { try await cache.adopt(other) }
         await #expect(throws: CacheError.self) {
             try await cache.store(
-                [Entity(shape: try other.requiredShape(ofSet: "Customers"), ["ID": 1])], in: "Customers")
+                [ODataEntity(shape: try other.requiredShape(ofSet: "Customers"), ["ID": 1])], in: "Customers")
         }
         await cache.clear()
         try await cache.adopt(other)
@@ -245,7 +246,7 @@ struct MemoryEntityCacheTests {
         third.control.id = "Customers(3)"
         try await cache.store(customers(1...2) + [third], in: "Customers")
         let shape = try model.requiredShape(ofSet: "Customers")
-        let part = Entity(shape: shape, ["ID": .integer(1), "City": .string("Bonn")])
+        let part = ODataEntity(shape: shape, ["ID": .integer(1), "City": .string("Bonn")])
         let page = EntityPage(
             entities: [part, try Shop.customer(model, 4, "new")],
             removed: [

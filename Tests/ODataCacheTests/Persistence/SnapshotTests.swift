@@ -60,7 +60,7 @@ struct SnapshotTests {
     func notLoaded() async throws {
         let cache = MemoryEntityCache(model: model)
         let shape = try model.requiredShape(ofSet: "Customers")
-        try await cache.store([Entity(shape: shape, ["ID": .integer(1), "City": .null])], in: "Customers")
+        try await cache.store([ODataEntity(shape: shape, ["ID": .integer(1), "City": .null])], in: "Customers")
         try await store.save(cache, as: "part")
         let loaded = MemoryEntityCache()
         _ = try await load("part", into: loaded)

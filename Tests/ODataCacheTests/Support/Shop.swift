@@ -28,8 +28,8 @@ enum Shop {
 
     static func customer(
         _ model: EntityDataModel, _ id: Int64, _ name: String, city: String? = "Berlin", etag: String? = nil
-    ) throws -> Entity {
-        var entity = Entity(shape: try model.requiredShape(ofSet: "Customers"))
+    ) throws -> ODataEntity {
+        var entity = ODataEntity(shape: try model.requiredShape(ofSet: "Customers"))
         entity["ID"] = .integer(id)
         entity["Name"] = .string(name)
         entity["City"] = city.map { .string($0) } ?? .null
@@ -39,8 +39,8 @@ enum Shop {
         return entity
     }
 
-    static func article(_ model: EntityDataModel, _ code: String, title: String, note: String) throws -> Entity {
-        var entity = Entity(shape: try model.requiredShape(ofSet: "Articles"))
+    static func article(_ model: EntityDataModel, _ code: String, title: String, note: String) throws -> ODataEntity {
+        var entity = ODataEntity(shape: try model.requiredShape(ofSet: "Articles"))
         entity["Code"] = .string(code)
         entity["Title"] = .string(title)
         entity["Note"] = .string(note)

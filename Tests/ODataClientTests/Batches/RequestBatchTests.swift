@@ -34,7 +34,7 @@ import Testing
         let order = try await ShopMetadata.entity(["ID": 1], of: client)
         let item = try await ShopMetadata.entity(["ID": 7], set: "Items", of: client)
         let results = try await DataService(client).batch(continueOnError: true) {
-            BatchOperation.read(Query("Orders").top(5), id: "read")
+            BatchOperation.read(ResourceQuery("Orders").top(5), id: "read")
             ChangeSet {
                 BatchOperation.create(order, in: "Orders", id: "order")
                 BatchOperation.create(item, at: .result("order", "Items"), id: "item")
@@ -61,8 +61,8 @@ import Testing
         let service = try transport.service(.init(batchFormat: .json))
         let isWanted = true
         let batch = RequestBatch {
-            for id in 1...2 { BatchOperation.read(Query("Orders").key(.integer(Int64(id)))) }
-            if isWanted { BatchOperation.read(Query("Items")).after("1") }
+            for id in 1...2 { BatchOperation.read(ResourceQuery("Orders").key(.integer(Int64(id)))) }
+            if isWanted { BatchOperation.read(ResourceQuery("Items")).after("1") }
             ChangeSet { BatchOperation.invoke(ODataURL(set: "Close"), ["reason": "x"]) }
             ChangeSet { BatchOperation.invoke(ODataURL(set: "Close"), ["reason": "y"]) }
         }
@@ -87,7 +87,7 @@ import Testing
         }
         let client = try transport.client()
         let service = DataService(client)
-        func read(_ id: Int64) -> BatchOperation { .read(Query("Orders").key(.integer(id)), id: "\(id)") }
+        func read(_ id: Int64) -> BatchOperation { .read(ResourceQuery("Orders").key(.integer(id)), id: "\(id)") }
         let results = try await service.batch {
             read(1)
             read(2)
@@ -157,7 +157,7 @@ import Testing
             .init(fields: ["Content-Type": "multipart/mixed;boundary=r"], body: body)
         }
         let orders = try await transport.service(.init(hidesURLs: true)).entities(
-            Query("Orders").filter(.property("City") == "secret"))
+            ResourceQuery("Orders").filter(.property("City") == "secret"))
         #expect(orders.map { $0["ID"] } == [9])
         #expect(transport.sent.map(\.line) == ["POST /shop/$batch"])
         #expect(transport.sent[0].body.contains("GET Orders?$filter=City%20eq%20'secret' HTTP/1.1"))

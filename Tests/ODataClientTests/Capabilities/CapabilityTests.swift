@@ -21,68 +21,72 @@ import Testing
         "<PropertyValue Property=\"\(name)\"><Collection><\(kind)>\(path)</\(kind)></Collection></PropertyValue>"
     }
 
-    private static let refusals: [(String, Query, String, String?)] = [
+    private static let refusals: [(String, ResourceQuery, String, String?)] = [
         (
             record("FilterRestrictions", "<PropertyValue Property=\"Filterable\" Bool=\"false\"/>"),
-            Query("Orders").filter(.property("ID") == 1), "$filter", nil
+            ResourceQuery("Orders").filter(.property("ID") == 1), "$filter", nil
         ),
         (
-            record("FilterRestrictions", "<PropertyValue Property=\"RequiresFilter\" Bool=\"true\"/>"), Query("Orders"),
+            record("FilterRestrictions", "<PropertyValue Property=\"RequiresFilter\" Bool=\"true\"/>"),
+            ResourceQuery("Orders"),
             "reading without $filter", nil
         ),
         (
             record("FilterRestrictions", paths("NonFilterableProperties", "City")),
-            Query("Orders").filter(.property("City") == "x"), "$filter", "City"
+            ResourceQuery("Orders").filter(.property("City") == "x"), "$filter", "City"
         ),
         (
             record("FilterRestrictions", paths("RequiredProperties", "City")),
-            Query("Orders").filter(.property("ID") == 1), "$filter without it", "City"
+            ResourceQuery("Orders").filter(.property("ID") == 1), "$filter without it", "City"
         ),
         (
             record("SortRestrictions", "<PropertyValue Property=\"Sortable\" Bool=\"false\"/>"),
-            Query("Orders").orderBy("ID"), "$orderby", nil
+            ResourceQuery("Orders").orderBy("ID"), "$orderby", nil
         ),
         (
-            record("SortRestrictions", paths("NonSortableProperties", "City")), Query("Orders").orderBy("City"),
+            record("SortRestrictions", paths("NonSortableProperties", "City")), ResourceQuery("Orders").orderBy("City"),
             "$orderby", "City"
         ),
         (
             record("SortRestrictions", paths("AscendingOnlyProperties", "City")),
-            Query("Orders").orderBy("City", descending: true), "$orderby desc", "City"
+            ResourceQuery("Orders").orderBy("City", descending: true), "$orderby desc", "City"
         ),
         (
             record("ExpandRestrictions", "<PropertyValue Property=\"Expandable\" Bool=\"false\"/>"),
-            Query("Orders").expand("Items"), "$expand", nil
+            ResourceQuery("Orders").expand("Items"), "$expand", nil
         ),
         (
             record("ExpandRestrictions", paths("NonExpandableProperties", "Items", "NavigationPropertyPath")),
-            Query("Orders").expand("Items"), "$expand", "Items"
+            ResourceQuery("Orders").expand("Items"), "$expand", "Items"
         ),
         (
             record("ExpandRestrictions", "<PropertyValue Property=\"MaxLevels\" Int=\"1\"/>"),
-            Query("Orders").expand("Parent", { $0.expand("Items") }), "$expand over 1 levels", "Parent"
+            ResourceQuery("Orders").expand("Parent", { $0.expand("Items") }), "$expand over 1 levels", "Parent"
         ),
         (
             record("CountRestrictions", "<PropertyValue Property=\"Countable\" Bool=\"false\"/>"),
-            Query("Orders").count(), "$count", nil
+            ResourceQuery("Orders").count(), "$count", nil
         ),
         (
             record("SearchRestrictions", "<PropertyValue Property=\"Searchable\" Bool=\"false\"/>"),
-            Query("Orders").search(.word("x")), "$search", nil
+            ResourceQuery("Orders").search(.word("x")), "$search", nil
         ),
         (
-            "<Annotation Term=\"Org.OData.Capabilities.V1.SkipSupported\" Bool=\"false\"/>", Query("Orders").skip(1),
+            "<Annotation Term=\"Org.OData.Capabilities.V1.SkipSupported\" Bool=\"false\"/>",
+            ResourceQuery("Orders").skip(1),
             "$skip", nil
         ),
         (
             "<Annotation Term=\"Org.OData.Capabilities.V1.FilterFunctions\"><Collection><String>startswith</String>"
-                + "</Collection></Annotation>", Query("Orders").filter(.property("City").contains("x")), "$filter",
+                + "</Collection></Annotation>", ResourceQuery("Orders").filter(.property("City").contains("x")),
+            "$filter",
             "contains()"
         ),
         (
             "<Annotation Term=\"Org.OData.Capabilities.V1.FilterFunctions\"><Collection><String>startswith</String>"
                 + "</Collection></Annotation>",
-            Query("Orders").filter(.property("Items").any("i") { _ in .property("i/Name").contains("x") }), "$filter",
+            ResourceQuery("Orders").filter(.property("Items").any("i") { _ in .property("i/Name").contains("x") }),
+            "$filter",
             "contains()"
         ),
     ]
@@ -105,7 +109,7 @@ import Testing
 
     @Test func `changes that the metadata excludes are refused before they are sent`() async throws {
         func refused(
-            _ annotations: String, _ change: (DataService, Entity) async throws -> Void
+            _ annotations: String, _ change: (DataService, ODataEntity) async throws -> Void
         ) async throws -> CapabilityError? {
             let transport = script(annotations)
             let client = try transport.client()
@@ -141,7 +145,7 @@ import Testing
 
     @Test func `a $top that is not supported is done by the client`() async throws {
         let transport = script("<Annotation Term=\"Org.OData.Capabilities.V1.TopSupported\" Bool=\"false\"/>")
-        let orders = try await transport.service().entities(Query("Orders").top(2))
+        let orders = try await transport.service().entities(ResourceQuery("Orders").top(2))
         #expect(orders.map { $0["ID"] } == [1, 2])
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
     }
@@ -164,11 +168,11 @@ import Testing
             }
         }
         let service = try transport.service()
-        let rows = try await service.entities(Query("Orders").top(3))
+        let rows = try await service.entities(ResourceQuery("Orders").top(3))
         #expect(rows.map { $0["ID"] } == [1, 2, 3])
         #expect(transport.sent.count == 2, "the third page is not needed")
-        #expect(try await service.entities(Query("Orders").top(9)).count == 5)
-        #expect(try await service.delete(matching: Query("Orders").top(3)) == 3)
+        #expect(try await service.entities(ResourceQuery("Orders").top(9)).count == 5)
+        #expect(try await service.delete(matching: ResourceQuery("Orders").top(3)) == 3)
         #expect(
             transport.sent.filter { $0.message.method == .delete }.map(\.line) == [
                 "DELETE /shop/Orders(1)", "DELETE /shop/Orders(2)", "DELETE /shop/Orders(3)",
@@ -186,7 +190,7 @@ import Testing
                     + "\"@odata.nextLink\":\"Orders?$skiptoken=1\"}")
         }
         let error = await #expect(throws: ODataError.self) {
-            try await transport.service().entities(Query("Orders").top(5))
+            try await transport.service().entities(ResourceQuery("Orders").top(5))
         }
         #expect(error?.status == 502)
         #expect(transport.sent.count == 2)
@@ -194,13 +198,13 @@ import Testing
 
     @Test func `a $select that is not supported is left out, since everything contains it`() async throws {
         let transport = script(Self.record("SelectSupport", "<PropertyValue Property=\"Supported\" Bool=\"false\"/>"))
-        _ = try await transport.service().entities(Query("Orders").select("ID"))
+        _ = try await transport.service().entities(ResourceQuery("Orders").select("ID"))
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders"])
     }
 
     @Test("in came with 4.01: a service of 4.0 gets a chain of comparisons")
     func membership() async throws {
-        let query = Query(try ODataURL(parsing: "Orders?$filter=not (City in ('a','b')) and ID eq 1"))
+        let query = ResourceQuery(try ODataURL(parsing: "Orders?$filter=not (City in ('a','b')) and ID eq 1"))
         let older = script("")
         _ = try await older.service().entities(query)
         #expect(
@@ -224,7 +228,7 @@ import Testing
         ])
     func membershipEverywhere(options: String, expected: String) async throws {
         let older = script("")
-        _ = try await older.service().entities(Query(try ODataURL(parsing: "Orders?" + options)))
+        _ = try await older.service().entities(ResourceQuery(try ODataURL(parsing: "Orders?" + options)))
         let line = older.sent[0].line.removingPercentEncoding ?? ""
         #expect(line.contains(expected) && !line.contains(" in "), "\(line)")
     }
@@ -260,8 +264,9 @@ import Testing
         let client = try transport.client()
         let service = DataService(client)
         for query in [
-            Query("Orders").filter(.property("City") == "x"), Query("Orders").orderBy("City"), Query("Orders").skip(1),
-            Query("Orders").count(),
+            ResourceQuery("Orders").filter(.property("City") == "x"), ResourceQuery("Orders").orderBy("City"),
+            ResourceQuery("Orders").skip(1),
+            ResourceQuery("Orders").count(),
         ] {
             await #expect(throws: CapabilityError.self, "\(query)") { _ = try await service.page(query) }
         }
@@ -270,7 +275,7 @@ import Testing
         await #expect(throws: CapabilityError.self) { try await service.update(order, in: "Orders") }
         #expect(transport.sent.isEmpty)
         // What is searchable is searched with SAP's own option.
-        _ = try await service.page(Query("Orders").search(.word("red")))
+        _ = try await service.page(ResourceQuery("Orders").search(.word("red")))
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders?search=red"])
     }
 }

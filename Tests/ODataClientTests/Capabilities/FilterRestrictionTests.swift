@@ -70,13 +70,15 @@ struct FilterRestrictionTests {
             // V2 has no aliases.
             for filter in allowed + ["ID ne 4"] where !isOlder || !filter.contains("@") {
                 let url = try ODataURL(parsing: "Orders?$filter=\(filter)" + (filter.contains("@p") ? "&@p='a'" : ""))
-                await #expect(throws: Never.self, "\(type) \(filter)") { _ = try await service.page(Query(url)) }
+                await #expect(throws: Never.self, "\(type) \(filter)") {
+                    _ = try await service.page(ResourceQuery(url))
+                }
             }
             let sent = transport.sent.count
             for filter in refused + Self.never {
                 let url = try ODataURL(parsing: "Orders?$filter=\(filter)")
                 let error = await #expect(throws: CapabilityError.self, "\(type) \(filter)") {
-                    _ = try await service.page(Query(url))
+                    _ = try await service.page(ResourceQuery(url))
                 }
                 #expect(error?.property == "City" && error?.description.contains(name) == true, "\(error as Any)")
             }
@@ -89,7 +91,7 @@ struct FilterRestrictionTests {
         let transport = WireScript(metadata: Self.documents(.singleValue)[0].metadata) { _, _ in
             .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
         }
-        let query = Query(try ODataURL(parsing: "Orders?$filter=City ne 'a'"))
+        let query = ResourceQuery(try ODataURL(parsing: "Orders?$filter=City ne 'a'"))
         _ = try await transport.service(.init(capabilities: .ignore)).page(query)
         #expect(transport.sent.count == 1)
     }

@@ -183,7 +183,7 @@ import Testing
         try play("POST", "/ESTwoPrim", note: "create, minimal")
         let shape = try #require(try await service.provider.model.shape(ofSet: "ESTwoPrim"))
         let created = try await service.returningNothing.create(
-            Entity(shape: shape, ["PropertyInt16": 2, "PropertyString": "x"]), in: "ESTwoPrim")
+            ODataEntity(shape: shape, ["PropertyInt16": 2, "PropertyString": "x"]), in: "ESTwoPrim")
         #expect(created.control.id == "http://service.example/odata.svc/ESTwoPrim(2)")
 
         try play("POST", "/ESMedia")
@@ -196,7 +196,7 @@ import Testing
             replay.current.withLock { $0 = exchange }
             let goesOn = exchange.note == "batch that goes on"
             let results = try await service.batch(continueOnError: goesOn) {
-                for name in ["ESAllPrim", "ESTwoPrim", "ESKeyNav"] { BatchOperation.read(Query(name)) }
+                for name in ["ESAllPrim", "ESTwoPrim", "ESKeyNav"] { BatchOperation.read(ResourceQuery(name)) }
             }
             #expect(!results.isEmpty)
             #expect((try asked().0.headerFields[.prefer] ?? "").contains("continue-on-error") == goesOn)

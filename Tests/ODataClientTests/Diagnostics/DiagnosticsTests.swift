@@ -70,7 +70,7 @@ import Testing
             authentication: .bearer { "secrettoken" }, configuration: configuration)
         let service = DataService(client).header("Authorization", "Bearer secretheader")
             .header("X-Quiet", "secretrequest").option("access_token", "secretoption")
-        _ = try? await service.entities(Query("Orders").filter(.property("City") == "Graz"))
+        _ = try? await service.entities(ResourceQuery("Orders").filter(.property("City") == "Graz"))
         var order = try await ShopMetadata.entity(["ID": 1], of: client)
         order.markUnchanged()
         order["City"] = "Linz"
@@ -187,7 +187,8 @@ import Testing
         var configuration = ODataClient.Configuration()
         configuration.diagnostics.propagatesTraces = true
         configuration.diagnostics.tracer = tracer
-        _ = try await transport.service(configuration).entities(Query("Orders").filter(.property("City") == "Graz"))
+        _ = try await transport.service(configuration).entities(
+            ResourceQuery("Orders").filter(.property("City") == "Graz"))
         let spans = tracer.finishedSpans
         #expect(spans.map(\.operationName) == ["OData GET", "OData GET"])
         #expect(spans.last?.kind == .client)

@@ -26,7 +26,7 @@ struct MessageScopeTests {
         let transport = WireScript(metadata: Self.metadata(container)) { _, _ in
             .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
         }
-        _ = try await transport.service(.init(messageScope: scope)).page(Query("Orders"))
+        _ = try await transport.service(.init(messageScope: scope)).page(ResourceQuery("Orders"))
         #expect(transport.sent.map { $0[Self.field] } == [expected])
     }
 
@@ -46,7 +46,7 @@ struct MessageScopeTests {
             .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
         }
         let headers = ["SAP-Message-Scope": "RequestedObjects"]
-        _ = try await own.service(.init(headers: headers, messageScope: .businessObject)).page(Query("Orders"))
+        _ = try await own.service(.init(headers: headers, messageScope: .businessObject)).page(ResourceQuery("Orders"))
         #expect(own.sent.map { $0[Self.field] } == ["RequestedObjects"])
     }
 }

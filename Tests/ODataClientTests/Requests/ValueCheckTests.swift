@@ -18,8 +18,8 @@ struct ValueCheckTests {
         sent.message.method == .post ? .json("{\"ID\":1,\"Name\":\"ok\"}", status: 201) : .empty()
     }
 
-    private func item(_ client: ODataClient, _ values: [String: ODataValue]) async throws -> Entity {
-        Entity(shape: try await client.model.requiredShape(ofSet: "Items"), values)
+    private func item(_ client: ODataClient, _ values: [String: ODataValue]) async throws -> ODataEntity {
+        ODataEntity(shape: try await client.model.requiredShape(ofSet: "Items"), values)
     }
 
     @Test(

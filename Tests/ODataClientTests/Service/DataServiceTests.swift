@@ -15,11 +15,11 @@ import Testing
         WireScript(metadata: ShopMetadata.v4("4.01")) { _, _ in answer }
     }
 
-    private func order(_ client: ODataClient, _ id: Int64 = 1) async throws -> Entity {
+    private func order(_ client: ODataClient, _ id: Int64 = 1) async throws -> ODataEntity {
         try await ShopMetadata.entity(["ID": .integer(id)], of: client)
     }
 
-    private func item(_ client: ODataClient) async throws -> Entity {
+    private func item(_ client: ODataClient) async throws -> ODataEntity {
         try await ShopMetadata.entity(["ID": 7], set: "Items", of: client)
     }
 
@@ -181,7 +181,7 @@ import Testing
             return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":\(number)}]\(link)}")
         }
         let service = try transport.service()
-        var iterator = service.pages(Query("Orders")).lookingAhead(2).makeAsyncIterator()
+        var iterator = service.pages(ResourceQuery("Orders")).lookingAhead(2).makeAsyncIterator()
         let first = try await iterator.next()
         #expect(first?.entities[0]["ID"] == 0)
         for _ in 0..<200 where asked.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(5)) }
@@ -208,7 +208,8 @@ import Testing
                 let link = sent.line.contains("skiptoken") ? "" : ",\"@odata.nextLink\":\"Orders?$skiptoken=1\""
                 return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1}]\(link)}")
             }
-            var iterator = try transport.service().pages(Query("Orders")).lookingAhead(ahead).makeAsyncIterator()
+            var iterator = try transport.service().pages(ResourceQuery("Orders")).lookingAhead(ahead)
+                .makeAsyncIterator()
             #expect(try await iterator.next() != nil)
             do {
                 _ = try await iterator.next()
@@ -235,7 +236,7 @@ import Testing
         }
         await expectEnd { _ = try await service.entities("Orders") }
         for ahead in 0...2 {
-            await expectEnd { for try await _ in service.pages(Query("Orders")).lookingAhead(ahead) {} }
+            await expectEnd { for try await _ in service.pages(ResourceQuery("Orders")).lookingAhead(ahead) {} }
         }
         await expectEnd { for try await _ in service.changes(since: "Orders?$deltatoken=1").entities {} }
         #expect(transport.sent.count <= 5 * (length + 2))
@@ -248,7 +249,8 @@ import Testing
                     "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1,\"@odata.etag\":\"a\"},{\"ID\":2}]}")
                 : .empty()
         }
-        #expect(try await transport.service().delete(matching: Query("Orders").filter(.property("ID") < 3)) == 2)
+        #expect(
+            try await transport.service().delete(matching: ResourceQuery("Orders").filter(.property("ID") < 3)) == 2)
         #expect(
             transport.sent.map { "\($0.line) \($0["If-Match"] ?? "-")" } == [
                 "GET /shop/Orders?$filter=ID%20lt%203&$select=ID -", "DELETE /shop/Orders(1) a",
@@ -261,7 +263,7 @@ import Testing
             .json(
                 "{\"@odata.context\":\"$metadata#Orders(City,Sum)\",\"value\":[{\"City\":\"Graz\",\"Sum\":12.50}]}"))
         let rows = try await transport.service().entities(
-            Query(try ODataURL(parsing: "Orders?$apply=groupby((City),aggregate(Freight with sum as Sum))")))
+            ResourceQuery(try ODataURL(parsing: "Orders?$apply=groupby((City),aggregate(Freight with sum as Sum))")))
         #expect(rows[0]["City"] == "Graz")
         #expect(rows[0]["Sum"] == .decimal(try #require(ODataDecimal("12.50"))))
     }
@@ -269,7 +271,7 @@ import Testing
     @Test func `a search goes as $search`() async throws {
         let transport = script(.json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"))
         _ = try await transport.service().entities(
-            Query("Orders").search(.and(.word("red"), .not(.phrase("blue sky")))))
+            ResourceQuery("Orders").search(.and(.word("red"), .not(.phrase("blue sky")))))
         #expect(transport.sent[0].line == "GET /shop/Orders?$search=red%20AND%20NOT%20%22blue%20sky%22")
     }
 

@@ -116,7 +116,7 @@ import Testing
     @Test("13.3 (8) and (9) options have their $, in lower case, as have operators and functions")
     func options() async throws {
         let transport = script()
-        let query = Query("Orders").filter(.property("City").lowercased == "graz" && .property("ID") > 0)
+        let query = ResourceQuery("Orders").filter(.property("City").lowercased == "graz" && .property("ID") > 0)
             .orderBy("City", descending: true).select("ID").expand("Items").top(1).skip(2).count()
         _ = try await transport.service().page(query)
         let path = try #require(transport.sent[0].message.path)
@@ -201,7 +201,7 @@ import Testing
     @Test("13.3 (17) identifiers go out in the case of the metadata")
     func identifierCase() async throws {
         let transport = script()
-        _ = try await transport.service().entities(Query("Orders").filter(.property("City") == "X"))
+        _ = try await transport.service().entities(ResourceQuery("Orders").filter(.property("City") == "X"))
         #expect(transport.sent[0].message.path == "/shop/Orders?$filter=City%20eq%20'X'")
     }
 
@@ -222,7 +222,7 @@ import Testing
                 "{\"@context\":\"$metadata#Orders\",\"@count\":5,\"value\":[{\"@etag\":\"W/\\\"3\\\"\",\"ID\":1}]}",
                 ["OData-Version": "4.01"])
         }
-        let page = try await transport.service().page(Query("Orders").count())
+        let page = try await transport.service().page(ResourceQuery("Orders").count())
         #expect(page.count == 5)
         #expect(page.entities[0].control.etag == "W/\"3\"")
     }
@@ -231,7 +231,7 @@ import Testing
     func capabilities() async throws {
         let restricted = ShopMetadata.v4(
             sets: "<Annotation Term=\"Org.OData.Capabilities.V1.ComputeSupported\" Bool=\"false\"/>")
-        let query = Query("Orders").compute(.property("ID") + 1, as: "Next")
+        let query = ResourceQuery("Orders").compute(.property("ID") + 1, as: "Next")
         let transport = WireScript(metadata: restricted) { _, _ in .json(Self.orders) }
         let error = await #expect(throws: CapabilityError.self) { _ = try await transport.service().page(query) }
         #expect(error?.feature == "$compute")

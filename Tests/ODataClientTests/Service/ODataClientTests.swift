@@ -100,13 +100,13 @@ final class ScriptedTransport: HTTPTransport {
         let data = DataService(try joined(service))
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
         for id in 1...5 {
-            try await data.create(Entity(shape: shape, ["ID": .integer(Int64(id)), "City": "Graz"]), in: "Orders")
+            try await data.create(ODataEntity(shape: shape, ["ID": .integer(Int64(id)), "City": "Graz"]), in: "Orders")
         }
         #expect(try await data.count("Orders") == 5)
         let all = try await data.entities("Orders")
         #expect(all.map { $0["ID"] } == [1, 2, 3, 4, 5])
-        #expect(try await data.first(Query("Orders"))?["ID"] == 1)
-        #expect(try await data.entities(Query("Orders").top(2)).count == 2)
+        #expect(try await data.first(ResourceQuery("Orders"))?["ID"] == 1)
+        #expect(try await data.entities(ResourceQuery("Orders").top(2)).count == 2)
         var order = try #require(try await data.entity("Orders", key: 3))
         #expect(order.control.etag == "W/\"3\"")
         order["Freight"] = try .decimal(#require(ODataDecimal("32.38")))
@@ -128,7 +128,7 @@ final class ScriptedTransport: HTTPTransport {
         let service = try MemoryService(pageSize: 2)
         let data = DataService(try joined(service))
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
-        for id in 1...3 { try await data.create(Entity(shape: shape, ["ID": .integer(Int64(id))])) }
+        for id in 1...3 { try await data.create(ODataEntity(shape: shape, ["ID": .integer(Int64(id))])) }
         var deltaLink: String?
         var sizes: [Int] = []
         for try await page in data.pages(ODataURL(set: "Orders"), preferences: Preferences(trackChanges: true)) {
@@ -136,8 +136,8 @@ final class ScriptedTransport: HTTPTransport {
             deltaLink = page.deltaLink ?? deltaLink
         }
         #expect(sizes == [2, 1])
-        try await data.create(Entity(shape: shape, ["ID": 9]))
-        var changes: [Entity] = []
+        try await data.create(ODataEntity(shape: shape, ["ID": 9]))
+        var changes: [ODataEntity] = []
         for try await entity in data.changes(since: try #require(deltaLink)).entities { changes.append(entity) }
         #expect(changes.map { $0["ID"] } == [9])
     }
@@ -147,7 +147,7 @@ final class ScriptedTransport: HTTPTransport {
         let service = try MemoryService()
         let data = DataService(try joined(service, configuration: .init(batchFormat: format)))
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
-        let create = ODataRequest(.create, ODataURL(set: "Orders"), body: .entity(Entity(shape: shape, ["ID": 1])))
+        let create = ODataRequest(.create, ODataURL(set: "Orders"), body: .entity(ODataEntity(shape: shape, ["ID": 1])))
         let results = try await data.batch(
             [
                 BatchItem(id: "a", request: create, atomicityGroup: "g"), BatchItem(id: "b", request: create),
@@ -300,7 +300,7 @@ final class ScriptedTransport: HTTPTransport {
         let shape = try #require(model.shape(ofSet: "Orders"))
         let error = await #expect(throws: InvalidResponseError.self) {
             _ = try await client.execute(
-                ODataRequest(.create, ODataURL(set: "Orders"), body: .entity(Entity(shape: shape, ["ID": 1]))))
+                ODataRequest(.create, ODataURL(set: "Orders"), body: .entity(ODataEntity(shape: shape, ["ID": 1]))))
         }
         #expect(error?.problem == .webPage(title: "Proxy"))
         #expect(transport.requests.count == 1)
@@ -339,7 +339,7 @@ final class ScriptedTransport: HTTPTransport {
     @Test func `an entity that cannot be addressed is a typed error`() async throws {
         let service = try MemoryService()
         let data = DataService(service)
-        var entity = Entity(shape: try #require(service.fixedModel.shape(ofSet: "Orders")))
+        var entity = ODataEntity(shape: try #require(service.fixedModel.shape(ofSet: "Orders")))
         entity["City"] = "Graz"
         await #expect(throws: DataServiceError.notAddressable(type: QualifiedName("Shop", "Order"))) {
             try await data.update(entity)

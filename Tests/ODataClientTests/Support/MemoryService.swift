@@ -15,7 +15,7 @@ actor MemoryService: ODataProvider {
         """
 
     nonisolated let fixedModel: EntityDataModel
-    private var rows: [Int64: Entity] = [:]
+    private var rows: [Int64: ODataEntity] = [:]
     private var version = 0
     private(set) var requests: [ODataRequest] = []
     let pageSize: Int
@@ -69,7 +69,7 @@ actor MemoryService: ODataProvider {
         return response
     }
 
-    private func changed(_ entity: Entity) -> Int {
+    private func changed(_ entity: ODataEntity) -> Int {
         entity.control.etag.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
@@ -104,7 +104,7 @@ actor MemoryService: ODataProvider {
             return ODataResponse(status: 204)
         case .update, .replace:
             guard case .entity(let changes) = request.body else { throw ODataError.notImplemented("this body") }
-            var next = request.method == .update ? current : Entity(shape: current.shape, ["ID": .integer(id)])
+            var next = request.method == .update ? current : ODataEntity(shape: current.shape, ["ID": .integer(id)])
             for property in changes.shape.properties {
                 if let value = changes[property.name] { next[property.name] = value }
             }
@@ -114,7 +114,7 @@ actor MemoryService: ODataProvider {
         }
     }
 
-    private func store(_ entity: Entity, _ id: Int64) -> Entity {
+    private func store(_ entity: ODataEntity, _ id: Int64) -> ODataEntity {
         version += 1
         var entity = entity
         entity.markUnchanged()

@@ -133,8 +133,8 @@ enum ShopMetadata {
     }
 
     static func entity(_ properties: [String: ODataValue], set: String = "Orders", of client: ODataClient) async throws
-        -> Entity
+        -> ODataEntity
     {
-        Entity(shape: try #require(try await client.model.shape(ofSet: set)), properties)
+        ODataEntity(shape: try #require(try await client.model.shape(ofSet: set)), properties)
     }
 }

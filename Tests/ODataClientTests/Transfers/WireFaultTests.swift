@@ -21,12 +21,12 @@ import WireFaults
         ("count", true, { _ = try await $0.count("Orders") }),
         ("entity", true, { _ = try await $0.entity("Orders", key: 1) }),
         ("entities", true, { _ = try await $0.entities("Orders") }),
-        ("pages", true, { data in for try await _ in data.pages(Query("Orders")).entities {} }),
+        ("pages", true, { data in for try await _ in data.pages(ResourceQuery("Orders")).entities {} }),
         (
             "create", false,
             { data in
                 guard let shape = try await data.provider.model.shape(ofSet: "Orders") else { return }
-                try await data.create(Entity(shape: shape, ["ID": .integer(99), "City": "Graz"]), in: "Orders")
+                try await data.create(ODataEntity(shape: shape, ["ID": .integer(99), "City": "Graz"]), in: "Orders")
             }
         ),
         (
@@ -44,7 +44,7 @@ import WireFaults
         let data = DataService(service)
         let shape = try #require(service.fixedModel.shape(ofSet: "Orders"))
         for id in 1...7 {
-            try await data.create(Entity(shape: shape, ["ID": .integer(Int64(id)), "City": "Wien"]), in: "Orders")
+            try await data.create(ODataEntity(shape: shape, ["ID": .integer(Int64(id)), "City": "Wien"]), in: "Orders")
         }
         let handler = try ODataHandler(provider: service, serviceRoot: "/shop/")
         var configuration = ODataServer.Configuration()

@@ -58,7 +58,7 @@ import Testing
         let client = try transport.client()
         #expect(try await client.version == .v2)
         let placed = try #require(ODataDateTimeOffset("2020-02-29T00:00:00Z"))
-        let query = Query("Orders")
+        let query = ResourceQuery("Orders")
             .filter(
                 .property("Freight") > 5 && .property("ID") == 7 && .property("City").contains("a")
                     && .property("Placed") >= .value(.dateTimeOffset(placed))
@@ -93,7 +93,7 @@ import Testing
             .json(number == 0 ? body : Self.feed, ["DataServiceVersion": "2.0;"])
         }
         let service = try transport.service()
-        var iterator = service.pages(Query("Orders").count()).makeAsyncIterator()
+        var iterator = service.pages(ResourceQuery("Orders").count()).makeAsyncIterator()
         let page = try #require(try await iterator.next())
         #expect(page.count == 3)
         #expect(page.entities[0]["Freight"] == .decimal(try #require(ODataDecimal("12.50"))))
@@ -200,7 +200,7 @@ import Testing
         let transport = script("2.0", .init(fields: ["Content-Type": "text/plain"], body: "3"))
         let service = try transport.service()
         #expect(try await service.count("Orders") == 3)
-        #expect(try await service.count(Query("Orders").filter(.property("City") == "Graz")) == 3)
+        #expect(try await service.count(ResourceQuery("Orders").filter(.property("City") == "Graz")) == 3)
         #expect(
             transport.sent.map { $0.line.removingPercentEncoding } == [
                 "GET /shop/Orders/$count", "GET /shop/Orders/$count?$filter=City eq 'Graz'",
@@ -315,7 +315,7 @@ import Testing
         let client = try transport.client()
         let order = try await ShopMetadata.entity(["ID": 1, "City": "Graz"], of: client)
         let results = try await DataService(client).batch {
-            BatchOperation.read(Query("Orders"), id: "all")
+            BatchOperation.read(ResourceQuery("Orders"), id: "all")
             BatchOperation.create(order, in: "Orders", id: "new")
         }
         #expect(try results.entities("all").count == 1)
@@ -390,9 +390,9 @@ import Testing
         let transport = script("2.0", .json(Self.feed))
         let service = try transport.service()
         for query in [
-            Query("Orders").compute(.property("ID") + 1, as: "N"),
-            Query(try ODataURL(parsing: "Orders?$apply=aggregate($count as N)")),
-            Query("Orders").expand("Items", { $0.top(1) }),
+            ResourceQuery("Orders").compute(.property("ID") + 1, as: "N"),
+            ResourceQuery(try ODataURL(parsing: "Orders?$apply=aggregate($count as N)")),
+            ResourceQuery("Orders").expand("Items", { $0.top(1) }),
         ] {
             let error = await #expect(throws: (any Error).self, "\(query)") { _ = try await service.page(query) }
             #expect((error as? ODataError)?.status ?? 501 == 501)

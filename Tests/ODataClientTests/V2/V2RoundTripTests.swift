@@ -19,7 +19,7 @@ import Testing
         let shape = try #require(try await client.model.shape(ofSet: "Orders"))
         for id in 1...5 {
             try await data.create(
-                Entity(
+                ODataEntity(
                     shape: shape,
                     ["ID": .integer(Int64(id)), "City": "Graz", "Freight": .decimal(ODataDecimal(Int64(id)))]),
                 in: "Orders")
@@ -40,9 +40,9 @@ import Testing
             try await data.update(order, in: "Orders")
         }
         let results = try await data.batch {
-            BatchOperation.read(Query("Orders").key(2), id: "two")
+            BatchOperation.read(ResourceQuery("Orders").key(2), id: "two")
             ChangeSet {
-                BatchOperation.create(Entity(shape: shape, ["ID": 8]), in: "Orders", id: "eight")
+                BatchOperation.create(ODataEntity(shape: shape, ["ID": 8]), in: "Orders", id: "eight")
                 BatchOperation.delete(all[0], in: "Orders", id: "gone")
             }
         }

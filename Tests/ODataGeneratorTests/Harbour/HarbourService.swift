@@ -13,13 +13,13 @@ struct HarbourService: TypedService {
     }
 
     /// `Parties`, entities of `Harbour.Party`.
-    var parties: EntityCollection<Party> { EntityCollection<Party>(odataService, set: "Parties") }
+    var parties: TypedCollection<Party> { TypedCollection<Party>(odataService, set: "Parties") }
 
     /// `Photos`, entities of `Harbour.Photo`.
-    var photos: EntityCollection<Photo> { EntityCollection<Photo>(odataService, set: "Photos") }
+    var photos: TypedCollection<Photo> { TypedCollection<Photo>(odataService, set: "Photos") }
 
     /// `Ships`, entities of `Harbour.Ship`.
-    var ships: EntityCollection<Ship> { EntityCollection<Ship>(odataService, set: "Ships") }
+    var ships: TypedCollection<Ship> { TypedCollection<Ship>(odataService, set: "Ships") }
 
     /// `Master`, the only `Harbour.Person` of its kind.
     var master: EntityRequest<Person> { EntityRequest<Person>(odataService, singleton: "Master") }

@@ -8,10 +8,10 @@ import ODataService
 struct MarkedPosition: PositionProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "MarkedPosition")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -45,10 +45,10 @@ extension ValueRequest where Value == MarkedPosition {
 struct Position: PositionProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Position")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -124,10 +124,10 @@ extension ValueCollectionRequest where Member: PositionProtocol {
 struct Call: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Call")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -163,7 +163,7 @@ struct Call: TypedEntity {
     }
 }
 
-extension EntityCollection where Element == Call {
+extension TypedCollection where Element == Call {
     /// The entity with a key.
     func key(year: Int32, number: Int32) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "Year", value: year.odataValue), EntityKey.Part(name: "Number", value: number.odataValue)]))
@@ -174,10 +174,10 @@ extension EntityCollection where Element == Call {
 struct Company: PartyProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Company")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -210,10 +210,10 @@ struct Company: PartyProtocol {
 struct Party: PartyProtocol {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Party")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -259,7 +259,7 @@ extension PartyPaths {
     var tags: CollectionPath<String> { CollectionPath<String>(self, "Tags") }
 }
 
-extension EntityCollection where Element: PartyProtocol {
+extension TypedCollection where Element: PartyProtocol {
     /// The entity with a key.
     func key(_ id: ODataGuid) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
@@ -278,10 +278,10 @@ extension EntityRequest where Element: PartyProtocol {
 struct Person: PartyProtocol, OpenStructure {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Person")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -306,7 +306,7 @@ struct Person: PartyProtocol, OpenStructure {
         }
 
         var born: PropertyPath<ODataDate> { PropertyPath<ODataDate>(self, "Born") }
-        var superior: NavigationPath<Person> { NavigationPath<Person>(self, "Superior") }
+        var superior: NavigationEntityPath<Person> { NavigationEntityPath<Person>(self, "Superior") }
     }
 }
 
@@ -314,10 +314,10 @@ struct Person: PartyProtocol, OpenStructure {
 struct Photo: TypedEntity, MediaEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Photo")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -346,7 +346,7 @@ struct Photo: TypedEntity, MediaEntity {
     }
 }
 
-extension EntityCollection where Element == Photo {
+extension TypedCollection where Element == Photo {
     /// The entity with a key.
     func key(_ id: Int32) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))
@@ -360,10 +360,10 @@ extension EntityCollection where Element == Photo {
 struct Ship: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Harbour", "Ship")
     static var odataMetadata: GeneratedMetadata { HarbourMetadata.metadata }
-    static let odataShape: Shape = HarbourMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = HarbourMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -478,13 +478,13 @@ struct Ship: TypedEntity {
         var blueprint: StreamPath { StreamPath(self, "Blueprint") }
         var isLaidUp: PropertyPath<Bool> { PropertyPath<Bool>(self, "IsLaidUp") }
         var ownerID: PropertyPath<ODataGuid> { PropertyPath<ODataGuid>(self, "OwnerID") }
-        var owner: NavigationPath<Company> { NavigationPath<Company>(self, "Owner") }
+        var owner: NavigationEntityPath<Company> { NavigationEntityPath<Company>(self, "Owner") }
         var calls: NavigationCollectionPath<Call> { NavigationCollectionPath<Call>(self, "Calls") }
         var crew: NavigationCollectionPath<Person> { NavigationCollectionPath<Person>(self, "Crew") }
     }
 }
 
-extension EntityCollection where Element == Ship {
+extension TypedCollection where Element == Ship {
     /// The entity with a key.
     func key(_ shipID: Int64) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "ShipID", value: shipID.odataValue)]))
@@ -513,14 +513,14 @@ extension EntityRequest where Element == Ship {
     }
 
     /// `Harbour.Similar`.
-    func similar(kind: ShipKind) -> EntityCollection<Ship> {
+    func similar(kind: ShipKind) -> TypedCollection<Ship> {
         var odataCall = OperationCall(on: self, "Harbour.Similar", .function)
         odataCall.set("kind", kind)
         return odataCall.collection()
     }
 }
 
-extension EntityCollection where Element == Ship {
+extension TypedCollection where Element == Ship {
     /// `Harbour.Close`.
     func close() async throws {
         let odataCall = OperationCall(on: self, "Harbour.Close", .action)

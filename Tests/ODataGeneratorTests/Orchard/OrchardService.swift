@@ -13,10 +13,10 @@ struct OrchardService: TypedService {
     }
 
     /// `Groves`, entities of `Orchard.Grove`.
-    var groves: EntityCollection<Grove> { EntityCollection<Grove>(odataService, set: "Groves") }
+    var groves: TypedCollection<Grove> { TypedCollection<Grove>(odataService, set: "Groves") }
 
     /// `Trees`, entities of `Orchard.Tree`.
-    var trees: EntityCollection<Tree> { EntityCollection<Tree>(odataService, set: "Trees") }
+    var trees: TypedCollection<Tree> { TypedCollection<Tree>(odataService, set: "Trees") }
 
     /// `Orchard.Fell`.
     func fell(id: Int32) async throws {
@@ -59,7 +59,7 @@ struct OrchardService: TypedService {
     }
 
     /// `Orchard.TreesHigherThan`.
-    func treesHigherThan(height: ODataDecimal) -> EntityCollection<Tree> {
+    func treesHigherThan(height: ODataDecimal) -> TypedCollection<Tree> {
         var odataCall = OperationCall(odataService, "TreesHigherThan", .function)
         odataCall.set("height", height)
         return odataCall.collection()

@@ -8,10 +8,10 @@ import ODataService
 struct Place: TypedComplex {
     static let typeName: QualifiedName = QualifiedName("Orchard", "Place")
     static var odataMetadata: GeneratedMetadata { OrchardMetadata.metadata }
-    static let odataShape: Shape = OrchardMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = OrchardMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -44,10 +44,10 @@ struct Place: TypedComplex {
 struct Grove: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Orchard", "Grove")
     static var odataMetadata: GeneratedMetadata { OrchardMetadata.metadata }
-    static let odataShape: Shape = OrchardMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = OrchardMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -83,7 +83,7 @@ struct Grove: TypedEntity {
     }
 }
 
-extension EntityCollection where Element == Grove {
+extension TypedCollection where Element == Grove {
     /// The entity with a key.
     func key(_ code: String) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "Code", value: code.odataValue)]))
@@ -94,10 +94,10 @@ extension EntityCollection where Element == Grove {
 struct Tree: TypedEntity {
     static let typeName: QualifiedName = QualifiedName("Orchard", "Tree")
     static var odataMetadata: GeneratedMetadata { OrchardMetadata.metadata }
-    static let odataShape: Shape = OrchardMetadata.metadata.shape(typeName)
-    var odataEntity: Entity
+    static let odataShape: TypeShape = OrchardMetadata.metadata.shape(typeName)
+    var odataEntity: ODataEntity
 
-    init(odataEntity: Entity) {
+    init(odataEntity: ODataEntity) {
         self.odataEntity = odataEntity
     }
 
@@ -206,11 +206,11 @@ struct Tree: TypedEntity {
         var ring: PropertyPath<[UInt8]> { PropertyPath<[UInt8]>(self, "Ring") }
         var place: ComplexPath<Place> { ComplexPath<Place>(self, "Place") }
         var groveCode: PropertyPath<String> { PropertyPath<String>(self, "GroveCode") }
-        var grove: NavigationPath<Grove> { NavigationPath<Grove>(self, "Grove") }
+        var grove: NavigationEntityPath<Grove> { NavigationEntityPath<Grove>(self, "Grove") }
     }
 }
 
-extension EntityCollection where Element == Tree {
+extension TypedCollection where Element == Tree {
     /// The entity with a key.
     func key(_ id: Int32) -> EntityRequest<Element> {
         self.key(EntityKey([EntityKey.Part(name: "ID", value: id.odataValue)]))

@@ -183,7 +183,7 @@ import Testing
         let multipart = try await send(handler, text, "multipart/mixed;boundary=b")
         for (response, body) in [json, multipart] {
             #expect(response.status == .badRequest)
-            #expect(String(decoding: body, as: UTF8.self).contains("at most \(BatchLimits.maxParts) parts"))
+            #expect(String(decoding: body, as: UTF8.self).contains("at most \(BatchPartLimits.maxParts) parts"))
         }
     }
 
@@ -241,13 +241,13 @@ import Testing
             BatchItem(
                 id: "n",
                 request: ODataRequest(
-                    .create, ODataURL(set: "Customers"), body: .entity(Entity(shape: shape, ["ID": "N"]))),
+                    .create, ODataURL(set: "Customers"), body: .entity(ODataEntity(shape: shape, ["ID": "N"]))),
                 atomicityGroup: "g"),
             BatchItem(
                 id: "u",
                 request: ODataRequest(
                     .update, ODataURL(path: ResourcePath([.name("$n", .none)])),
-                    body: .entity(Entity(shape: shape, ["Name": "é"]).changes), ifMatch: "*"), atomicityGroup: "g"),
+                    body: .entity(ODataEntity(shape: shape, ["Name": "é"]).changes), ifMatch: "*"), atomicityGroup: "g"),
             BatchItem(id: "x", request: ODataRequest(.delete, try ODataURL.of("Orders(9)")), dependsOn: ["g"]),
         ]
         let encoder = try ExampleService.encoder(batchFormat: format)

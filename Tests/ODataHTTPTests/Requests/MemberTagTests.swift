@@ -12,7 +12,7 @@ import Testing
     }
 
     /// The tags of an entity and of all that stand within it.
-    private func tags(_ entity: Entity) -> [String?] {
+    private func tags(_ entity: ODataEntity) -> [String?] {
         [entity.control.etag]
             + entity.related.sorted { $0.key < $1.key }.flatMap { _, related -> [String?] in
                 switch related {

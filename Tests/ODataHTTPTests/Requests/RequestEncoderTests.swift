@@ -16,8 +16,8 @@ import Testing
         return try await Transcript.text(message, body)
     }
 
-    private func product(_ properties: [String: ODataValue]) throws -> Entity {
-        Entity(shape: try #require(try ExampleService.model().shape(ofSet: "Products")), properties)
+    private func product(_ properties: [String: ODataValue]) throws -> ODataEntity {
+        ODataEntity(shape: try #require(try ExampleService.model().shape(ofSet: "Products")), properties)
     }
 
     @Test("11.2.6 GET of a collection (Protocol, example 35)")
@@ -120,7 +120,7 @@ import Testing
 
     @Test("11.4.4 PUT sends the entity without what the service once said of it")
     func replace() async throws {
-        var entity = Entity(
+        var entity = ODataEntity(
             shape: try #require(try ExampleService.model().shape(QualifiedName("ODataDemo", "Book"))),
             ["ID": 1, "ISBN": "x"])
         entity.control.id = "Products(1)"

@@ -28,8 +28,8 @@ final class ScriptedProvider: ODataProvider {
         return try await answer(request)
     }
 
-    func entity(_ set: String, _ properties: [String: ODataValue]) -> Entity {
-        Entity(shape: scriptedModel.shape(ofSet: set) ?? .untyped, properties)
+    func entity(_ set: String, _ properties: [String: ODataValue]) -> ODataEntity {
+        ODataEntity(shape: scriptedModel.shape(ofSet: set) ?? .untyped, properties)
     }
 }
 

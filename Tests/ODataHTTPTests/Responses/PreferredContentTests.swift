@@ -25,8 +25,8 @@ import Testing
     private func answer(_ prefer: String, _ path: String = "Customers('A')") async throws -> (HTTPResponse, String) {
         let provider = try ScriptedProvider { _ in
             let model = try ExampleService.model()
-            let address = Entity(shape: try #require(model.complexShape("Address")), ["City": .null, "Zip": "1"])
-            var entity = Entity(
+            let address = ODataEntity(shape: try #require(model.complexShape("Address")), ["City": .null, "Zip": "1"])
+            var entity = ODataEntity(
                 shape: try #require(model.shape(ofSet: "Customers")),
                 ["ID": "A", "Name": .null, "Address": .complex(address), "Note": .null])
             entity.control.annotations = ["display.subject": "x", "Note@other.Reason": "hidden"]
@@ -66,5 +66,5 @@ import Testing
 }
 
 extension EntityDataModel {
-    fileprivate func complexShape(_ name: String) -> Shape? { shape(QualifiedName("ODataDemo", name)) }
+    fileprivate func complexShape(_ name: String) -> TypeShape? { shape(QualifiedName("ODataDemo", name)) }
 }

@@ -73,9 +73,9 @@ import Testing
             return try answer(self, request)
         }
 
-        func item() throws -> Entity {
+        func item() throws -> ODataEntity {
             let shape = try #require(fixed.shape(ofSet: "Items"))
-            var item = Entity(
+            var item = ODataEntity(
                 shape: shape,
                 [
                     "ID": 1, "Name": "Bread", "Price": .decimal(try #require(ODataDecimal("2.50"))),
@@ -254,7 +254,7 @@ import Testing
         let (text, request) = try await exchange(
             "POST /v2/Photos\nContent-Type: image/png\nAccept: application/json\n\nxyz"
         ) { provider, _ in
-            var photo = Entity(shape: try #require(provider.fixed.shape(ofSet: "Photos")), ["ID": 4])
+            var photo = ODataEntity(shape: try #require(provider.fixed.shape(ofSet: "Photos")), ["ID": 4])
             photo.control.id = "Photos(4)"
             photo.control.mediaContentType = "image/png"
             return ODataResponse(status: 201, body: .entity(photo))

@@ -28,7 +28,7 @@ struct SAPAttributeTests {
         """
 
     private let model: EntityDataModel
-    private var shape: Shape { get throws { try model.requiredShape(ofSet: "Ts") } }
+    private var shape: TypeShape { get throws { try model.requiredShape(ofSet: "Ts") } }
 
     init() throws { model = try CSDLReader.read(Array(Self.metadata.utf8)) }
 

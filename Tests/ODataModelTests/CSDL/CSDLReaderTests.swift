@@ -417,7 +417,7 @@ struct CSDLWriterTests {
     private func model(_ annotations: [Annotation]) throws -> EntityDataModel {
         let name = QualifiedName("S", "T")
         return try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: "S",
                 structuredTypes: [StructuredType(name: name, kind: .complex, annotations: annotations)])
         ])
@@ -490,7 +490,7 @@ struct CSDLWriterTests {
     @Test("writes one element per thing, indented")
     func golden() throws {
         let model = try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: "S", alias: "A",
                 structuredTypes: [
                     StructuredType(

@@ -84,7 +84,7 @@ struct CorpusCSDLTests {
     }
 }
 
-func withoutAssociations(_ schema: Schema) -> Schema {
+func withoutAssociations(_ schema: ODataSchema) -> ODataSchema {
     var schema = schema
     schema.associations = []
     schema.container?.associationSets = []
@@ -97,7 +97,7 @@ func withoutAssociations(_ schema: Schema) -> Schema {
 }
 
 /// The first words in which two models differ: their whole descriptions would fill the log.
-func difference(_ left: [Schema], _ right: [Schema]) -> String {
+func difference(_ left: [ODataSchema], _ right: [ODataSchema]) -> String {
     for (left, right) in zip(left, right) where left != right {
         let (leftText, rightText) = (Array("\(left)".utf8), Array("\(right)".utf8))
         let common = zip(leftText, rightText).prefix { $0 == $1 }.count

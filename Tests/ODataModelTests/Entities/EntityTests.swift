@@ -46,11 +46,11 @@ struct EntityTests {
         let model = try model()
         let shape = try #require(model.shape(QualifiedName("N", "Kept")))
         let address = try #require(model.shape(QualifiedName("N", "Address")))
-        var entity = Entity(shape: shape)
+        var entity = ODataEntity(shape: shape)
         #expect(entity.key == nil)
-        entity["A"] = .complex(Entity(shape: address, ["City": "Oslo"]))
+        entity["A"] = .complex(ODataEntity(shape: address, ["City": "Oslo"]))
         #expect(entity.key == EntityKey([EntityKey.Part(name: "city", value: "Oslo")]))
-        entity["A"] = .complex(Entity(shape: address, ["City": .null]))
+        entity["A"] = .complex(ODataEntity(shape: address, ["City": .null]))
         #expect(entity.key == nil)
     }
 
@@ -68,7 +68,8 @@ struct EntityTests {
     func untyped() throws {
         let model = try model()
         let shape = try #require(model.shape(QualifiedName("N", "Open")))
-        let object = ODataValue.complex(Entity(shape: .untyped, ["a": .integer(1), "b": .collection(["x", .null])]))
+        let object = ODataValue.complex(
+            ODataEntity(shape: .untyped, ["a": .integer(1), "b": .collection(["x", .null])]))
         let decimal = ODataValue.decimal(try #require(ODataDecimal("12.50")))
         let mixed = ODataValue.collection([
             .integer(1), decimal, .null, "text", .boolean(true), .double(.infinity), object,
@@ -79,9 +80,9 @@ struct EntityTests {
         let decoder = JSONDecoder()
         decoder.userInfo[.entityDataModel] = model
         for value in values {
-            var entity = Entity(shape: shape, ["ID": .integer(1), "dynamic": value, "Any": value])
+            var entity = ODataEntity(shape: shape, ["ID": .integer(1), "dynamic": value, "Any": value])
             if case .collection = value { entity["Anys"] = value }
-            let again = try decoder.decode(Entity.self, from: JSONEncoder().encode(entity))
+            let again = try decoder.decode(ODataEntity.self, from: JSONEncoder().encode(entity))
             #expect(
                 again["dynamic"]?.isIdentical(to: value) == true, "\(value) came back as \(again["dynamic"] ?? .null)")
             #expect(again["Any"]?.isIdentical(to: value) == true, "\(value) came back as \(again["Any"] ?? .null)")

@@ -44,9 +44,9 @@ struct JSONValueTests {
         let address = try #require(model.shape(QualifiedName("Shop", "AddressAbroad")))
         let day = try ODataValue(lexical: "2026-11-27", type: .date)
         let point = "{\"type\":\"Point\",\"coordinates\":[1.5,2]}"
-        var entity = Entity(shape: .untyped)
+        var entity = ODataEntity(shape: .untyped)
         entity.dynamicProperties = [
-            "": day, "Binary": .binary([1, 255]), "Complex": .complex(Entity(shape: address, ["Street": "x"])),
+            "": day, "Binary": .binary([1, 255]), "Complex": .complex(ODataEntity(shape: address, ["Street": "x"])),
             "Date": day, "Dates": .collection([.null, day]), "Decimal": try ODataValue(lexical: "5.5", type: .decimal),
             "Double": .double(1), "Guid": try ODataValue(lexical: "f89dee73-af9f-4cd4-b330-db93c25ff3c7", type: .guid),
             "Instant": try ODataValue(lexical: "2026-11-27T10:00:00.5Z", type: .dateTimeOffset), "Integer": 5,

@@ -11,7 +11,7 @@ struct LayoutTests {
 
     @Test("An entity takes three words and a type reference one")
     func entity() {
-        #expect(MemoryLayout<Entity>.size == 24)
+        #expect(MemoryLayout<ODataEntity>.size == 24)
         #expect(MemoryLayout<TypeReference>.size == 8)
     }
 

@@ -9,7 +9,7 @@ struct ValueValidatorTests {
     let model: EntityDataModel
 
     init() throws {
-        var schema = Schema(namespace: "N")
+        var schema = ODataSchema(namespace: "N")
         schema.enumTypes = [
             EnumType(name: Self.color, members: [.init(name: "Red", value: 1), .init(name: "Blue", value: 4)]),
             EnumType(
@@ -37,7 +37,7 @@ struct ValueValidatorTests {
         let part = StructuredType(
             name: QualifiedName("N", "Part"), kind: .complex,
             properties: [Property(name: "Code", type: .primitive(.string), annotations: pattern("^x"))])
-        var schema = Schema(namespace: "N", structuredTypes: [part])
+        var schema = ODataSchema(namespace: "N", structuredTypes: [part])
         schema.typeDefinitions = [
             TypeDefinition(name: name, underlyingType: .string, annotations: pattern("^[0-9]+$"))
         ]
@@ -53,13 +53,13 @@ struct ValueValidatorTests {
         }
         let shape = try #require(model.shape(part.name))
         let whole = Property(name: "Part", type: .complex(part.name))
-        try validator.validate(.complex(Entity(shape: shape, ["Code": "xy"])), for: whole)
+        try validator.validate(.complex(ODataEntity(shape: shape, ["Code": "xy"])), for: whole)
         let error = #expect(throws: InvalidValueError.self) {
-            try validator.validate(.complex(Entity(shape: shape, ["Code": "yx"])), for: whole)
+            try validator.validate(.complex(ODataEntity(shape: shape, ["Code": "yx"])), for: whole)
         }
         #expect(error == InvalidValueError(.pattern("^x"), path: "Part/Code"))
         try ValueValidator(model: model, checks: .facets).validate(
-            .complex(Entity(shape: shape, ["Code": "yx"])), for: whole)
+            .complex(ODataEntity(shape: shape, ["Code": "yx"])), for: whole)
     }
 
     private func reason(
@@ -164,7 +164,7 @@ struct ValueValidatorTests {
         let shape = try #require(model.shape(Self.address))
         let property = Property(name: "Homes", type: .collection(.complex(Self.address)))
         let homes: ODataValue = [
-            .complex(Entity(shape: shape, ["City": "Ulm"])), .complex(Entity(shape: shape, ["City": "Bonn"])),
+            .complex(ODataEntity(shape: shape, ["City": "Ulm"])), .complex(ODataEntity(shape: shape, ["City": "Bonn"])),
         ]
         let error = #expect(throws: InvalidValueError.self) {
             try ValueValidator(model: model).validate(homes, for: property)
@@ -172,6 +172,6 @@ struct ValueValidatorTests {
         #expect(error?.path == "Homes/1/City")
         #expect(error?.description == "Homes/1/City is 4 long where at most 3 are allowed.")
         // What is not loaded is not checked.
-        try ValueValidator(model: model).validate(Entity(shape: shape))
+        try ValueValidator(model: model).validate(ODataEntity(shape: shape))
     }
 }

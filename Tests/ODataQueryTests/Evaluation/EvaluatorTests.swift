@@ -147,8 +147,8 @@ struct EvaluatorTests {
     @Test("$levels=max ends where a circle closes")
     func circle() throws {
         let shape = try #require(data.model.shape(ofSet: "Employees"))
-        var first = Entity(shape: shape, ["ID": 1])
-        first.related["Manager"] = .one(Entity(shape: shape, ["ID": 1]))
+        var first = ODataEntity(shape: shape, ["ID": 1])
+        first.related["Manager"] = .one(ODataEntity(shape: shape, ["ID": 1]))
         let query = try Binder(model: data.model).bindQuery(
             QueryOptions(parsing: "$expand=Manager($levels=max)"), shape: shape, set: nil)
         let evaluator = Evaluator(model: data.model, source: data, now: ODataDateTimeOffset(seconds: 0))
@@ -184,8 +184,8 @@ struct EvaluatorTests {
         ])
         #expect(try orders("App.Reversed(ShipCity) eq 'nreB'", functions: functions) == [1, 4])
         #expect(try orders("App.Reversed(text=ShipCity) eq 'nreB'", functions: functions) == [1, 4])
-        let tree = try Expression(parsing: "App.Reversed(ShipCity) eq 'nreB'")
-        #expect(try Expression(parsing: tree.description) == tree)
+        let tree = try CommonExpression(parsing: "App.Reversed(ShipCity) eq 'nreB'")
+        #expect(try CommonExpression(parsing: tree.description) == tree)
         #expect(throws: QueryError.self) { try orders("App.Reversed(Freight) eq 'x'", functions: functions) }
         #expect(throws: QueryError.self) { try orders("App.Reversed(ShipCity,ShipCity) eq 'x'", functions: functions) }
     }

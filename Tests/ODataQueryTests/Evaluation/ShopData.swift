@@ -8,7 +8,7 @@ struct ShopData: EvaluationSource {
     private let sets: [String: [Row]]
 
     struct Row: EvaluationRow {
-        let entity: Entity
+        let entity: ODataEntity
         let related: @Sendable (String) -> [any EvaluationRow]
 
         var typeName: QualifiedName { entity.typeName }
@@ -26,16 +26,16 @@ struct ShopData: EvaluationSource {
 
     init() throws {
         model = try ShopModel.make()
-        func entity(_ set: String, _ properties: [String: ODataValue], type: String? = nil) throws -> Entity {
+        func entity(_ set: String, _ properties: [String: ODataValue], type: String? = nil) throws -> ODataEntity {
             guard let shape = type.map({ model.shape(QualifiedName("Shop", $0)) }) ?? model.shape(ofSet: set) else {
                 throw ModelError.duplicateName(set)
             }
-            return Entity(shape: shape, properties)
+            return ODataEntity(shape: shape, properties)
         }
         let model = model
         func address(_ city: String) -> ODataValue {
             guard let shape = model.shape(QualifiedName("Shop", "Address")) else { return .null }
-            return .complex(Entity(shape: shape, ["City": .string(city), "Country": "CH"]))
+            return .complex(ODataEntity(shape: shape, ["City": .string(city), "Country": "CH"]))
         }
         func decimal(_ text: String) -> ODataValue { ODataDecimal(text).map { .decimal($0) } ?? .null }
         let orders = try [
@@ -92,7 +92,7 @@ struct ShopData: EvaluationSource {
             guard let value, !value.isNull else { return [] }
             return (all[set] ?? []).filter { $0[name] == value }.map { row(set, $0) }
         }
-        @Sendable func row(_ set: String, _ entity: Entity) -> Row {
+        @Sendable func row(_ set: String, _ entity: ODataEntity) -> Row {
             Row(entity: entity) { path in
                 switch (set, path) {
                 case ("Orders", "Customer"): find("Customers", "CustomerID", entity["CustomerID"])

@@ -9,7 +9,7 @@ import Testing
 /// The samples need not make sense together: a rule of traversal knows no types.
 struct BoundSamples {
     private var last: Int64 = 0
-    private let shape: Shape
+    private let shape: TypeShape
     private let set: EntitySet
     private let singleton: Singleton
     private let navigation: NavigationProperty

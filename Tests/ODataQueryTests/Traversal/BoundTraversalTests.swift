@@ -89,7 +89,7 @@ struct BoundTraversalTests {
 
     private static let query = BoundQuery(
         shape: otherShape, set: nil, variable: RangeVariable(name: "x", identifier: 9, shape: nil, type: .untyped("x")))
-    private static let otherShape = Shape(dynamic: QualifiedName("Other", "Shape"), properties: [])
+    private static let otherShape = TypeShape(dynamic: QualifiedName("Other", "Shape"), properties: [])
 
     /// What a node says, a condition as the expression that it is.
     private static func text(_ node: BoundNode) -> String {

@@ -18,7 +18,7 @@ enum SyntaxKind: String, CaseIterable {
 
     init?(_ node: any SyntaxNode) {
         switch node {
-        case let node as Expression: self = Self.kind(of: node)
+        case let node as CommonExpression: self = Self.kind(of: node)
         case let node as PathStep: self = Self.kind(of: node)
         case let node as KeyPredicate: self = Self.kind(of: node)
         case let node as PathArguments: self = Self.kind(of: node)
@@ -34,7 +34,7 @@ enum SyntaxKind: String, CaseIterable {
         }
     }
 
-    private static func kind(of expression: Expression) -> SyntaxKind {
+    private static func kind(of expression: CommonExpression) -> SyntaxKind {
         switch expression {
         case .literal: .literal
         case .path: .path

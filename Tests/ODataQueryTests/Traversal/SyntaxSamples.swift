@@ -6,12 +6,12 @@ import ODataModel
 struct SyntaxSamples {
     private var last: Int64 = 0
 
-    private mutating func number() -> Expression {
+    private mutating func number() -> CommonExpression {
         last += 1
         return .literal(Literal(.integer(last), at: Int(last)))
     }
 
-    private mutating func argument() -> Expression.NamedArgument { .init(name: "A", value: number()) }
+    private mutating func argument() -> CommonExpression.NamedArgument { .init(name: "A", value: number()) }
     private mutating func compute() -> ComputeItem { ComputeItem(number(), as: "C") }
     private mutating func order() -> OrderItem { OrderItem(number(), isDescending: true) }
     private mutating func sequence() -> [Transformation] { [.filter(number()), .skip(number())] }
@@ -21,7 +21,7 @@ struct SyntaxSamples {
             .expression(number(), with: "sum"), from: [.init(path: ["B"], others: [["C"]], method: "max")], as: "D")
     }
 
-    private mutating func expressions() -> [Expression] {
+    private mutating func expressions() -> [CommonExpression] {
         [
             number(), .path([.name("A"), .filter(number()), .any(variable: "x", predicate: number())]), .alias("A"),
             .unary(.not, number()), .binary(.add, number(), number()), .membership(number(), in: number()),

@@ -11,7 +11,7 @@ struct SyntaxTraversalTests {
         "ExpandItem", "Transformation", "Transformation.NestItem", "AggregateItem", "GroupItem", "PathSegment",
     ]
     private static let nodes = Reflection<any SyntaxNode>(node: { $0 as? any SyntaxNode }, holders: holders)
-    private static let expressions = Reflection<Expression>(node: { $0 as? Expression }, holders: holders)
+    private static let expressions = Reflection<CommonExpression>(node: { $0 as? CommonExpression }, holders: holders)
 
     /// All nodes of a URL, the URL itself included.
     private static func all(_ url: ODataURL) -> [any SyntaxNode] { [url] + nodes.all(below: url) }
@@ -51,7 +51,7 @@ struct SyntaxTraversalTests {
         let children = node.children
         let reflected = Self.expressions.nearest(below: node)
         #expect(children.map { "\($0)" }.sorted() == reflected.map { "\($0)" }.sorted(), "\(node)")
-        var visited: [Expression] = []
+        var visited: [CommonExpression] = []
         let same = node.mapChildren { child in
             visited.append(child)
             return child

@@ -127,7 +127,7 @@ struct Sample {
                 EntitySet(name: "Bs", type: name("B"), bindings: [.init(path: "A", target: "As")]),
             ])
         return try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: namespace, structuredTypes: [place, a, derived, b],
                 enumTypes: [
                     EnumType(
@@ -194,7 +194,7 @@ struct Sample {
             // Only to those before it, so that there are no circles.
             values["NextID"] =
                 id == 1 ? .null : maybe(.integer(Int64.random(in: 1..<Int64(id), using: &random)), &random)
-            var complex = Entity(shape: place)
+            var complex = ODataEntity(shape: place)
             complex["City"] = maybe(value(.string, &random), &random)
             complex["Code"] = maybe(small(&random), &random)
             values["Place"] = maybe(.complex(complex), &random)

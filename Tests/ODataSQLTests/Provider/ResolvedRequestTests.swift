@@ -143,7 +143,7 @@ struct ResolvedRequestTests {
 }
 
 extension StoreProvider {
-    fileprivate func entities(all text: String) async throws -> [Entity] {
+    fileprivate func entities(all text: String) async throws -> [ODataEntity] {
         let url = try ODataURL(parsing: text)
         return try await database.read { try self.entities(url, in: $0) }
     }

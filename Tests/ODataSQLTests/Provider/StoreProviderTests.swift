@@ -21,8 +21,8 @@ struct StoreProviderTests {
         provider = StoreProvider(database: queue, mapping: layout.mapping)
     }
 
-    private func entity(_ set: String, _ properties: [String: ODataValue]) throws -> Entity {
-        Entity(shape: try #require(provider.mapping.tables[set]).shape, properties)
+    private func entity(_ set: String, _ properties: [String: ODataValue]) throws -> ODataEntity {
+        ODataEntity(shape: try #require(provider.mapping.tables[set]).shape, properties)
     }
 
     private func request(
@@ -40,12 +40,12 @@ struct StoreProviderTests {
             try request(method, url, body, preferences: preferences, ifMatch: ifMatch))
     }
 
-    private func read(_ url: String) async throws -> Entity? {
+    private func read(_ url: String) async throws -> ODataEntity? {
         guard case .entity(let entity) = try await execute(.read, url).body else { return nil }
         return entity
     }
 
-    private func page(_ url: String) async throws -> [Entity] {
+    private func page(_ url: String) async throws -> [ODataEntity] {
         guard case .page(let page) = try await execute(.read, url).body else { return [] }
         return page.entities
     }
@@ -182,7 +182,7 @@ struct StoreProviderTests {
         #expect(try await read("Orders(1)")?["Quantity"] == 5)
         let address = try #require(provider.mapping.model.shape(LayoutModel.name("Address")))
         _ = try await execute(
-            .replace, "\(Self.customer)/Address", .entity(Entity(shape: address, ["City": "Bonn", "Zip": "1"])))
+            .replace, "\(Self.customer)/Address", .entity(ODataEntity(shape: address, ["City": "Bonn", "Zip": "1"])))
         _ = try await execute(.replace, "\(Self.customer)/Address/Zip", .value("2", .primitive(.string)))
         guard case .complex(let stored)? = try await read(Self.customer)?["Address"] else {
             Issue.record("no address")
@@ -234,15 +234,15 @@ struct StoreProviderTests {
         try await fill()
         let vip = try #require(provider.mapping.model.shape(LayoutModel.name("Vip")))
         #expect(
-            await refusal(.update, "\(Self.customer)/Shop.Vip", .entity(Entity(shape: vip, ["Name": "x"])))?.status
+            await refusal(.update, "\(Self.customer)/Shop.Vip", .entity(ODataEntity(shape: vip, ["Name": "x"])))?.status
                 == 404)
         let id = ODataValue.guid(ODataGuid(high: 3, low: 3))
         let created = try await execute(
             .create, "Customers",
-            .entity(Entity(shape: vip, ["ID": id, "Name": "V", "Discount": .decimal(ODataDecimal(5))])))
+            .entity(ODataEntity(shape: vip, ["ID": id, "Name": "V", "Discount": .decimal(ODataDecimal(5))])))
         let url = try #require(created.location)
         _ = try await execute(
-            .update, "\(url)/Shop.Vip", .entity(Entity(shape: vip, ["Discount": .decimal(ODataDecimal(6))])))
+            .update, "\(url)/Shop.Vip", .entity(ODataEntity(shape: vip, ["Discount": .decimal(ODataDecimal(6))])))
         #expect(try await read("\(url)/Shop.Vip")?["Discount"] == .decimal(ODataDecimal(6)))
     }
 
@@ -251,7 +251,7 @@ struct StoreProviderTests {
         let name = LayoutModel.name("Reset")
         let schemas = provider.mapping.model.schemas.map { schema in
             var schema = schema
-            schema.operations = [Operation(name: name, kind: .action)]
+            schema.operations = [ODataOperation(name: name, kind: .action)]
             schema.container?.operationImports = [OperationImport(name: "Reset", operation: name, kind: .action)]
             return schema
         }

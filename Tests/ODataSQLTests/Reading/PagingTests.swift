@@ -249,7 +249,7 @@ struct PagingTests {
                 properties: [Property(name: "P\($0.name)", type: .primitive(.int32))])
         }
         let model = try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: namespace, structuredTypes: [base] + derived,
                 container: EntityContainer(
                     name: QualifiedName(namespace, "Container"), entitySets: [EntitySet(name: "All", type: base.name)]))

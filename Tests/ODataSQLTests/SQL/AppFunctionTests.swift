@@ -34,7 +34,7 @@ struct AppFunctionTests {
         return StoreProvider(database: traders.queue, mapping: traders.mapping, options: options)
     }
 
-    private func page(_ url: String) async throws -> [Entity] {
+    private func page(_ url: String) async throws -> [ODataEntity] {
         let response = try await provider(try Traders()).execute(ODataRequest(.read, try ODataURL(parsing: url)))
         guard case .page(let page) = response.body else { throw ODataError.notFound(url) }
         return page.entities

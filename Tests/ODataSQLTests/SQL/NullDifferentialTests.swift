@@ -32,7 +32,8 @@ struct NullDifferentialTests {
             ])
         let container = EntityContainer(
             name: QualifiedName("D", "C"), entitySets: [EntitySet(name: "Rows", type: Self.shapeName)])
-        return try EntityDataModel(schemas: [Schema(namespace: "D", structuredTypes: [type], container: container)])
+        return try EntityDataModel(schemas: [ODataSchema(namespace: "D", structuredTypes: [type], container: container)]
+        )
     }
 
     @Test("Both choose the same rows", arguments: 1...12 as ClosedRange<UInt64>)
@@ -98,7 +99,7 @@ struct NullDifferentialTests {
     // MARK: Making conditions
 
     private static func condition(
-        depth: Int, _ shape: Shape, _ variable: RangeVariable, _ generator: inout SeededGenerator
+        depth: Int, _ shape: TypeShape, _ variable: RangeVariable, _ generator: inout SeededGenerator
     ) -> BoundExpression {
         let boolean = TypeReference.primitive(.boolean)
         switch Int.random(in: 0...(depth > 0 ? 7 : 3), using: &generator) {
@@ -131,7 +132,7 @@ struct NullDifferentialTests {
         }
     }
 
-    private static func path(_ ordinal: Int, _ shape: Shape, _ variable: RangeVariable) -> BoundExpression {
+    private static func path(_ ordinal: Int, _ shape: TypeShape, _ variable: RangeVariable) -> BoundExpression {
         let property = shape.properties[ordinal]
         return .path(
             BoundPath(
@@ -139,7 +140,7 @@ struct NullDifferentialTests {
     }
 
     private static func constant(
-        _ ordinal: Int, _ shape: Shape, _ generator: inout SeededGenerator
+        _ ordinal: Int, _ shape: TypeShape, _ generator: inout SeededGenerator
     ) -> BoundExpression {
         let type = shape.properties[ordinal].type
         if Int.random(in: 0...3, using: &generator) == 0 { return .constant(.null, type) }

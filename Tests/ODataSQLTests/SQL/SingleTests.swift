@@ -25,7 +25,7 @@ struct SingleTests {
         let container = EntityContainer(
             name: QualifiedName("S", "Container"), entitySets: [EntitySet(name: "Things", type: name)])
         let model = try EntityDataModel(schemas: [
-            Schema(namespace: "S", structuredTypes: [thing], container: container)
+            ODataSchema(namespace: "S", structuredTypes: [thing], container: container)
         ])
         let shape = try #require(model.shape(name))
         func column(_ name: String, _ type: TypeReference, _ codec: ColumnCodec) -> PropertyStorage {

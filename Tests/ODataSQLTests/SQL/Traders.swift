@@ -149,14 +149,14 @@ struct Traders {
                 EntitySet(name: "Items", type: name("Item")), EntitySet(name: "Employees", type: name("Employee")),
             ])
         return try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: namespace, structuredTypes: [address, phone, customer, vip, order, item, employee],
                 container: container)
         ])
     }
 
     private static func mapping(_ model: EntityDataModel) throws -> StorageMapping {
-        func shape(_ type: String) throws -> Shape {
+        func shape(_ type: String) throws -> TypeShape {
             guard let shape = model.shape(name(type)) else { throw ODataError.notFound(type) }
             return shape
         }

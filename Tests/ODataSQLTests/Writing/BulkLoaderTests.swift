@@ -15,9 +15,9 @@ struct BulkLoaderTests {
     }
 
     private func order(_ layout: OfflineLayout, _ properties: [String: ODataValue], etag: String? = nil) throws
-        -> Entity
+        -> ODataEntity
     {
-        var entity = Entity(shape: try #require(layout.mapping.tables["Orders"]).shape, properties)
+        var entity = ODataEntity(shape: try #require(layout.mapping.tables["Orders"]).shape, properties)
         entity.control.etag = etag
         return entity
     }
@@ -78,8 +78,8 @@ struct BulkLoaderTests {
         try queue.write { database in
             let table = try #require(layout.mapping.tables["Customers"])
             let loader = try BulkLoader(table: table, in: database)
-            func customer(_ name: String, _ phone: String, _ note: String) -> Entity {
-                var entity = Entity(
+            func customer(_ name: String, _ phone: String, _ note: String) -> ODataEntity {
+                var entity = ODataEntity(
                     shape: table.shape,
                     [
                         "ID": .guid(ODataGuid(high: 1, low: 2)), "Name": .string(name),
@@ -123,7 +123,7 @@ struct BulkLoaderTests {
         try queue.write { database in
             let model = layout.mapping.model
             let loader = try BulkLoader(table: #require(layout.mapping.tables["Customers"]), in: database)
-            var vip = Entity(
+            var vip = ODataEntity(
                 shape: try #require(model.shape(LayoutModel.name("Vip"))),
                 [
                     "ID": .guid(ODataGuid(high: 1, low: 1)), "Name": "V", "Address": .null,
@@ -137,7 +137,8 @@ struct BulkLoaderTests {
             #expect(read["Hobby"] == "chess")
             #expect(read["Address"] == .null)
             vip["Address"] = .complex(
-                Entity(shape: try #require(model.shape(LayoutModel.name("Address"))), ["City": "Bonn", "Zip": .null]))
+                ODataEntity(
+                    shape: try #require(model.shape(LayoutModel.name("Address"))), ["City": "Bonn", "Zip": .null]))
             try #expect(loader.load(vip, owner: 1).change == .updated)
             guard case .complex(let address)? = try loader.read(1)?["Address"] else {
                 Issue.record("no address")
@@ -153,14 +154,14 @@ struct BulkLoaderTests {
         try queue.write { database in
             let items = try BulkLoader(table: #require(layout.mapping.tables["Orders/Items"]), in: database)
             let shape = try #require(layout.mapping.tables["Orders/Items"]).shape
-            let item = Entity(shape: shape, ["Line": 1, "Text": "a"])
+            let item = ODataEntity(shape: shape, ["Line": 1, "Text": "a"])
             #expect(try items.load(item, owner: 1, parent: 1).rowID == 1)
             #expect(try items.load(item, owner: 1, parent: 2).rowID == 2)
             #expect(try items.load(item, owner: 1, parent: 2).change == .unchanged)
             let company = try BulkLoader(table: #require(layout.mapping.tables["Company"]), in: database)
             let customer = try #require(layout.mapping.tables["Company"]).shape
             for name in ["a", "b"] {
-                let entity = Entity(
+                let entity = ODataEntity(
                     shape: customer, ["ID": .guid(ODataGuid(high: 1, low: 1)), "Name": .string(name)])
                 try company.load(entity, owner: 1)
             }

@@ -45,7 +45,7 @@ struct ConstraintRefusalTests {
                     constraints: [ReferentialConstraint(property: "AuthorID", referencedProperty: "ID")])
             ])
         let model = try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: "Shelf", structuredTypes: [author, book],
                 container: EntityContainer(
                     name: name("Container"),
@@ -79,7 +79,7 @@ struct ConstraintRefusalTests {
     }
 
     private func create(_ set: String, _ properties: [String: ODataValue]) throws -> RowWriter.WrittenRow {
-        let entity = Entity(shape: try #require(mapping.tables[set]).shape, properties)
+        let entity = ODataEntity(shape: try #require(mapping.tables[set]).shape, properties)
         return try queue.write {
             try writer.create(entity, in: set, request: ODataRequest(.create, ODataURL()), database: $0)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Entity ids")
 struct EntityIDTests {
-    private let shape = Shape(
+    private let shape = TypeShape(
         dynamic: QualifiedName("N", "T"),
         properties: [Property(name: "A", type: .primitive(.string)), Property(name: "B", type: .primitive(.int32))])
 

@@ -22,8 +22,8 @@ struct RowWriterTests {
             try queue.write { [layout] in try layout.create(in: $0) }
         }
 
-        func entity(_ set: String, _ properties: [String: ODataValue]) throws -> Entity {
-            Entity(shape: try #require(layout.mapping.tables[set]).shape, properties)
+        func entity(_ set: String, _ properties: [String: ODataValue]) throws -> ODataEntity {
+            ODataEntity(shape: try #require(layout.mapping.tables[set]).shape, properties)
         }
 
         func request(_ method: ODataRequest.Method, ifMatch: String? = nil, ifNoneMatch: String? = nil) -> ODataRequest
@@ -32,7 +32,7 @@ struct RowWriterTests {
         }
 
         @discardableResult
-        func create(_ set: String, _ entity: Entity) throws -> RowWriter.WrittenRow {
+        func create(_ set: String, _ entity: ODataEntity) throws -> RowWriter.WrittenRow {
             try queue.write { try writer.create(entity, in: set, request: request(.create), database: $0) }
         }
 
@@ -52,7 +52,7 @@ struct RowWriterTests {
             }
         }
 
-        func read(_ set: String, _ key: EntityKey) throws -> Entity? {
+        func read(_ set: String, _ key: EntityKey) throws -> ODataEntity? {
             try queue.read { try writer.read(key: key, in: set, database: $0)?.entity }
         }
     }
@@ -72,7 +72,7 @@ struct RowWriterTests {
     @Test("An entity that is created reads back as it was given, with its id")
     func create() throws {
         let shop = try Shop()
-        let address = Entity(
+        let address = ODataEntity(
             shape: try #require(shop.layout.mapping.model.shape(LayoutModel.name("Address"))), ["City": "Bonn"])
         let row = try shop.create(
             "Customers",
@@ -256,7 +256,7 @@ struct RowWriterTests {
 private final class RecordingHook: WriteHook {
     private let log = DatabaseLog()
 
-    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
+    func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {
         if entity["OrderID"] == nil { entity["OrderID"] = -1 }
     }
 

@@ -141,14 +141,14 @@ struct Bazaar {
 
     /// Creates an entity and gives it back.
     @discardableResult
-    func create(_ set: String, _ json: String) async throws -> Entity {
+    func create(_ set: String, _ json: String) async throws -> ODataEntity {
         guard case .entity(let entity) = try await send(.create, set, json).body else {
             throw ODataError(status: 500, code: "Test", message: "No entity came back from \(set).")
         }
         return entity
     }
 
-    func entity(_ url: String, principal: Principal? = nil) async throws -> Entity? {
+    func entity(_ url: String, principal: Principal? = nil) async throws -> ODataEntity? {
         guard case .entity(let entity) = try await send(.read, url, principal: principal).body else { return nil }
         return entity
     }
@@ -277,9 +277,9 @@ struct Bazaar {
 
 extension EntityPayloadReader {
     /// The entities in the array `value` of an object.
-    fileprivate func members(of json: String, _ type: QualifiedName) throws -> [Entity] {
-        try JSONScanner.scan(Array(json.utf8)) { (scanner) throws(JSONError) -> [Entity] in
-            var entities: [Entity] = []
+    fileprivate func members(of json: String, _ type: QualifiedName) throws -> [ODataEntity] {
+        try JSONScanner.scan(Array(json.utf8)) { (scanner) throws(JSONError) -> [ODataEntity] in
+            var entities: [ODataEntity] = []
             try scanner.beginObject()
             _ = try scanner.nextKey()
             try scanner.beginArray()

@@ -10,7 +10,7 @@ struct ChangeSetAnswerTests {
     /// The entity that a provider answers a creation with, sent alone or in a change set.
     private func answer(
         to request: ODataRequest, isAlone: Bool, _ provider: any ODataProvider
-    ) async throws -> Entity {
+    ) async throws -> ODataEntity {
         var response: ODataResponse
         if isAlone {
             response = try await provider.execute(request)

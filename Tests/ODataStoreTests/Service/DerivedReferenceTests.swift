@@ -37,10 +37,10 @@ struct DerivedReferenceTests {
     init() async throws {
         service = try await StoreService.open(
             ServiceDefinition(model: try CSDLReader.read(xml: Array(Self.metadata.utf8))), at: .memory)
-        let person = Entity(shape: try #require(service.model.shape(QualifiedName("Post", "Person"))), ["ID": 1])
+        let person = ODataEntity(shape: try #require(service.model.shape(QualifiedName("Post", "Person"))), ["ID": 1])
         _ = try await service.execute(ODataRequest(.create, try ODataURL(parsing: "People"), body: .entity(person)))
         let shape = try #require(service.model.shape(QualifiedName("Post", "Letter")))
-        var letter = Entity(shape: shape, ["ID": 1, "WriterID": 1])
+        var letter = ODataEntity(shape: shape, ["ID": 1, "WriterID": 1])
         letter.control.type = shape.name
         _ = try await service.execute(
             ODataRequest(.create, try ODataURL(parsing: "Papers"), body: .entity(letter)))

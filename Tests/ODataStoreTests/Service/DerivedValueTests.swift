@@ -42,12 +42,12 @@ struct DerivedValueTests {
     }
 
     private func complex(_ type: String, _ values: [String: ODataValue]) throws -> ODataValue {
-        .complex(Entity(shape: try #require(service.model.shape(QualifiedName("T", type))), values))
+        .complex(ODataEntity(shape: try #require(service.model.shape(QualifiedName("T", type))), values))
     }
 
     private func create(_ type: String, _ values: [String: ODataValue]) async throws {
         let shape = try #require(service.model.shape(QualifiedName("T", type)))
-        var entity = Entity(shape: shape)
+        var entity = ODataEntity(shape: shape)
         for (name, value) in values { entity[name] = value }
         entity.control.type = shape.name
         try await send(.create, "Shops", .entity(entity))
@@ -67,7 +67,7 @@ struct DerivedValueTests {
         return value
     }
 
-    private func entities(_ url: String) async throws -> [Entity] {
+    private func entities(_ url: String) async throws -> [ODataEntity] {
         guard case .page(let page) = try await send(.read, url) else { return [] }
         return page.entities
     }
@@ -92,7 +92,7 @@ struct DerivedValueTests {
         let home = try complex("Address", ["City": "Wien"])
         if url == "Shops(1)" {
             let shape = try #require(service.model.shape(QualifiedName("T", "Shop")))
-            try await send(.update, url, .entity(Entity(shape: shape, ["Home": home])))
+            try await send(.update, url, .entity(ODataEntity(shape: shape, ["Home": home])))
         } else {
             try await send(.update, url, .value(home, .complex(QualifiedName("T", "Address"))))
         }
@@ -163,7 +163,7 @@ struct DerivedValueTests {
             }
         }
         let shops = try await entities("Shops?$filter=ID ge 10&$select=ID&$expand=Near($levels=max;$select=ID)")
-        func depth(_ entity: Entity) -> Int {
+        func depth(_ entity: ODataEntity) -> Int {
             guard case .many(let near, _, _)? = entity.related["Near"] else { return 0 }
             return 1 + (near.map(depth).max() ?? 0)
         }

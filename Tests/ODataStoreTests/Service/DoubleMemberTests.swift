@@ -29,7 +29,7 @@ struct DoubleMemberTests {
         return service
     }
 
-    private func entities(_ url: String) async throws -> [Entity] {
+    private func entities(_ url: String) async throws -> [ODataEntity] {
         let service = try await service()
         let request = ODataRequest(.read, try ODataURL(parsing: url))
         guard case .page(let page) = try await service.execute(request).body else { throw ODataError.notFound(url) }

@@ -177,7 +177,7 @@ struct OperationTests {
             let name = Bazaar.name("Address")
             let shape = definition.model.shape(name)
             func address(_ city: String) -> ODataValue {
-                shape.map { .complex(Entity(shape: $0, ["City": .string(city), "Street": "s"])) } ?? .null
+                shape.map { .complex(ODataEntity(shape: $0, ["City": .string(city), "Street": "s"])) } ?? .null
             }
             let (bonn, rome) = (address("Bonn"), address("Rome"))
             try definition.function("Place", returns: .complex(name)) { _ in .value(bonn) }
@@ -234,13 +234,15 @@ struct VirtualSetTests {
                 guard let category else { return [] }
                 let count = try read.transaction.entities("Categories").count
                 return (1...5).map { number in
-                    Entity(shape: category, ["ID": .integer(Int64(number)), "Name": .string("n\(number + count)")])
+                    ODataEntity(
+                        shape: category, ["ID": .integer(Int64(number)), "Name": .string("n\(number + count)")])
                 }
             }
             try definition.function("Made", returns: .collection(.entity(Bazaar.name("Category")))) { _ in
                 guard let category else { return .none }
                 return .entities([
-                    Entity(shape: category, ["ID": 7, "Name": "x"]), Entity(shape: category, ["ID": 8, "Name": "y"]),
+                    ODataEntity(shape: category, ["ID": 7, "Name": "x"]),
+                    ODataEntity(shape: category, ["ID": 8, "Name": "y"]),
                 ])
             }
         }

@@ -106,7 +106,7 @@ struct ReferenceModelTests {
     func required() async throws {
         let service = try await service()
         let shape = try #require(service.model.shape(ofSet: "Products"))
-        let entity = Entity(shape: shape, ["Name": "x", "Price": .double(1)])
+        let entity = ODataEntity(shape: shape, ["Name": "x", "Price": .double(1)])
         do {
             _ = try await service.execute(
                 ODataRequest(.create, ODataURL(parsing: "Products"), body: .entity(entity)))

@@ -452,7 +452,7 @@ struct ServiceWritingTests {
         }
         var request = try bazaar.request(.update, "Products/$filter(@f)/$each?@f=Price gt 1")
         request.body = .entity(
-            Entity(shape: try #require(bazaar.service.model.shape(ofSet: "Products")), ["Price": .double(9)]))
+            ODataEntity(shape: try #require(bazaar.service.model.shape(ofSet: "Products")), ["Price": .double(9)]))
         #expect(try await bazaar.service.execute(request).status == 204)
         #expect(try await bazaar.names("Products?$filter=Price eq 9&$orderby=Name") == ["b", "c"])
         try await bazaar.send(.delete, "Products/$filter(@f)/$each?@f=Price eq 9")
@@ -470,7 +470,8 @@ struct ServiceWritingTests {
             -> [ODataValue?]?
         {
             var request = try bazaar.request(.update, url, preferences: preferences)
-            request.body = .entity(Entity(shape: try #require(bazaar.service.model.shape(ofSet: "Products")), values))
+            request.body = .entity(
+                ODataEntity(shape: try #require(bazaar.service.model.shape(ofSet: "Products")), values))
             guard case .page(let page) = try await bazaar.service.execute(request).body else { return nil }
             return page.entities.map { $0["Name"] }
         }

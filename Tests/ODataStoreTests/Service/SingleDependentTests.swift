@@ -111,7 +111,7 @@ struct SingleDependentTests {
         for (url, set, name) in [
             ("Orders(1)", "Orders", "Topic"), (try #require(mug.control.id), "Products", "Category"),
         ] {
-            var patch = Entity(shape: try #require(bazaar.service.model.shape(ofSet: set)))
+            var patch = ODataEntity(shape: try #require(bazaar.service.model.shape(ofSet: set)))
             patch.related[name] = .references(["Categories(1)", "Categories(2)"])
             let request = ODataRequest(.update, try ODataURL(parsing: url), body: .entity(patch))
             let error = await #expect(throws: ODataError.self) { try await bazaar.service.execute(request) }

@@ -221,7 +221,7 @@ struct EngineSetTests {
         try await store.change(.update, "Boxes(1)/Slips(1)/Marks(1)", "Mark", ["Text": "mine"])
         try await store.change(.create, "Boxes(1)/Slips", "Slip", ["No": 2, "HeaderID": 2])
         let requests = try await store.rows("RequestQueue?$orderby=RequestID&$expand=AffectedEntity")
-        let affected = requests.map { request -> Entity? in
+        let affected = requests.map { request -> ODataEntity? in
             guard case .one(let entity)? = request.related["AffectedEntity"] else { return nil }
             return entity
         }

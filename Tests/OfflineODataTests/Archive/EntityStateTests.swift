@@ -26,7 +26,7 @@ struct EntityStateTests {
         }
     }
 
-    private func entity(_ url: String, of store: OfflineODataProvider) async throws -> Entity {
+    private func entity(_ url: String, of store: OfflineODataProvider) async throws -> ODataEntity {
         try #require(try await store.rows(url).first)
     }
 
@@ -136,7 +136,7 @@ struct EntityStateTests {
         #expect(try await store.rows(found).map { $0["Title"] } == ["Back"])
         // What waits here is not of the service.
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
-        let change = Entity(shape: shape, ["Title": "Mine"])
+        let change = ODataEntity(shape: shape, ["Title": "Mine"])
         _ = try await store.execute(
             ODataRequest(.update, try ODataURL(parsing: "Albums(1)/Pages(1)"), body: .entity(change)))
         #expect(try await store.download().updated == 0)

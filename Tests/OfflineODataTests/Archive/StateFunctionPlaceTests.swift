@@ -61,7 +61,7 @@ struct StateFunctionPlaceTests {
             return (rows, json)
         }
 
-        private static func text(_ entity: Entity) -> String {
+        private static func text(_ entity: ODataEntity) -> String {
             let related = entity.related.sorted { $0.key < $1.key }.map { name, value -> String in
                 switch value {
                 case .one(let other): "\(name): {\(text(other))}"

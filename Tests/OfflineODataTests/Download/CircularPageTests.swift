@@ -110,7 +110,7 @@ struct CircularPageTests {
         let studio = try await Studio()
         let isCircular = LockedFlag()
         let followed = LockedList()
-        var tag = Entity(shape: try #require(studio.service.model.shape(ofSet: "Tags")), ["ID": 1, "Name": "red"])
+        var tag = ODataEntity(shape: try #require(studio.service.model.shape(ofSet: "Tags")), ["ID": 1, "Name": "red"])
         tag.related["Albums"] = .many([], nextLink: "deeper")
         let tags = [tag]
         let service = Gateway(

@@ -228,7 +228,7 @@ struct DeltaTests {
     func staleStage() async throws {
         let shop = try await Shop()
         let isBroken = LockedFlag()
-        var ghost = Entity(shape: try #require(shop.database.model.shape(ofSet: "Categories")))
+        var ghost = ODataEntity(shape: try #require(shop.database.model.shape(ofSet: "Categories")))
         ghost["CategoryID"] = 66
         ghost["Name"] = "Ghost"
         ghost.markUnchanged()

@@ -189,7 +189,7 @@ struct ExpandTests {
     func contained() async throws {
         let studio = try await Studio()
         try await studio.service.seed(json: Array(#"{"Me": {"Owner": "Ada"}}"#.utf8))
-        var profile = Entity(shape: try #require(studio.service.model.shape(QualifiedName("Studio", "Profile"))))
+        var profile = ODataEntity(shape: try #require(studio.service.model.shape(QualifiedName("Studio", "Profile"))))
         let store = try await studio.clone([
             try DefiningQuery("albums", "Albums?$expand=Pages"), try DefiningQuery("me", "Me"),
         ])
@@ -237,7 +237,7 @@ struct ExpandTests {
     @Test("with a $select asks for keys and foreign keys, too, of a service that sends what is selected alone")
     func nestedSelect() async throws {
         let studio = try await Studio()
-        @Sendable func strip(_ entity: inout Entity, _ options: QueryOptions) {
+        @Sendable func strip(_ entity: inout ODataEntity, _ options: QueryOptions) {
             let names = options.select.compactMap { item -> String? in
                 if case .path(let path) = item.kind { path.first?.text } else { nil }
             }

@@ -133,7 +133,7 @@ struct QueryFailureTests {
 }
 
 extension ODataURL {
-    fileprivate init(path: ResourcePath, filter: ODataQuery.Expression) {
+    fileprivate init(path: ResourcePath, filter: CommonExpression) {
         self.init(path: path)
         options.filter = filter
     }

@@ -24,7 +24,7 @@ struct WholeServiceTests {
         return lines.sorted().joined(separator: "\n")
     }
 
-    private func related(_ entity: Entity) -> String {
+    private func related(_ entity: ODataEntity) -> String {
         let parts = entity.related.sorted { $0.key < $1.key }.map { name, related -> String in
             switch related {
             case .many(let others, _, _): "\(name): \(others.map { "\(key(of: $0))\(self.related($0))" }.sorted())"
@@ -35,7 +35,7 @@ struct WholeServiceTests {
         return parts.joined(separator: ", ")
     }
 
-    private func key(of entity: Entity) -> String {
+    private func key(of entity: ODataEntity) -> String {
         let values = entity.key?.parts.map { "\($0.value)" } ?? []
         return "\(values)"
     }
@@ -67,7 +67,7 @@ struct WholeServiceTests {
         _ = try await store.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Pages"),
-                body: .entity(Entity(shape: shape, ["Number": 2, "Title": "Mine"]))))
+                body: .entity(ODataEntity(shape: shape, ["Number": 2, "Title": "Mine"]))))
         #expect(try await store.upload().failed.isEmpty)
         for _ in 1...2 {
             try await store.download()

@@ -179,7 +179,7 @@ struct DamagedStoreTests {
     func strangeDetail(detail: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone([DefiningQuery("albums", "Albums?$expand=Pages")])
-        let page = Entity(
+        let page = ODataEntity(
             shape: try #require(store.model.shape(QualifiedName("Studio", "Page"))), ["Title": "Mine"])
         _ = try await store.execute(
             ODataRequest(.update, try ODataURL(parsing: "Albums(1)/Pages(1)"), body: .entity(page)))

@@ -53,7 +53,7 @@ struct ForeignDifferentialTests {
         let transport = LoopbackTransport(ODataHandler(provider: served))
         let session = try HTTPSession(transport, serviceRoot: root, configuration: .init(retry: .none))
         let client = try ODataClient(serviceRoot: root, transport: session)
-        var rows: [String: [Entity]] = [:]
+        var rows: [String: [ODataEntity]] = [:]
         var queries: [DefiningQuery] = []
         for set in served.model.container.entitySets where sample.sets?.contains(set.name) ?? true {
             queries.append(try DefiningQuery(set.name, set.name))
@@ -132,13 +132,13 @@ struct ForeignDifferentialTests {
         }
     }
 
-    private static func text(_ entity: Entity) -> String {
+    private static func text(_ entity: ODataEntity) -> String {
         let values = entity.shape.properties.compactMap { property in
             entity[property.name].map { "\(property.name)=\(text($0))" }
         }
         let related = entity.shape.navigationProperties.flatMap { navigation -> [String] in
             guard entity.related[navigation.name] != nil else { return [] }
-            let entities = entity.related(through: navigation.name).compactMap { ($0 as? Entity).map(text) }
+            let entities = entity.related(through: navigation.name).compactMap { ($0 as? ODataEntity).map(text) }
             return ["\(navigation.name)=[\(entities.sorted().joined(separator: ";"))]"]
         }
         return (values.sorted() + related.sorted()).joined(separator: ",")

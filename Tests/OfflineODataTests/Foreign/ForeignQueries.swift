@@ -8,10 +8,10 @@ struct ForeignQueries {
     /// The sets that are asked for.
     let sets: [EntitySet]
     /// Some rows of each set.
-    let rows: [String: [Entity]]
+    let rows: [String: [ODataEntity]]
     var random: SeededGenerator
 
-    init(_ model: EntityDataModel, _ rows: [String: [Entity]], seed: UInt64) {
+    init(_ model: EntityDataModel, _ rows: [String: [ODataEntity]], seed: UInt64) {
         self.model = model
         self.rows = rows
         sets = model.container.entitySets.filter { rows[$0.name]?.isEmpty == false }
@@ -46,7 +46,7 @@ struct ForeignQueries {
         return "\(set.name)?\(options.joined(separator: "&"))"
     }
 
-    private mutating func key(_ set: EntitySet, _ shape: Shape) -> String? {
+    private mutating func key(_ set: EntitySet, _ shape: TypeShape) -> String? {
         guard let entity = pick(rows[set.name] ?? []) else { return nil }
         var parts: [String] = []
         for part in shape.key {
@@ -58,14 +58,14 @@ struct ForeignQueries {
         return "\(set.name)(\(parts.joined(separator: ",")))"
     }
 
-    private mutating func property(_ shape: Shape) -> Property? {
+    private mutating func property(_ shape: TypeShape) -> Property? {
         pick(shape.properties.filter { $0.type.primitive.map { $0 != .binary && $0 != .stream } ?? false })
     }
 
     // MARK: Conditions
 
     private mutating func condition(
-        _ set: String, _ shape: Shape, depth: Int, prefix: String = ""
+        _ set: String, _ shape: TypeShape, depth: Int, prefix: String = ""
     ) -> String? {
         if depth > 0, chance(35) {
             guard let left = condition(set, shape, depth: depth - 1, prefix: prefix),

@@ -223,7 +223,7 @@ struct ClientOnlyTests {
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Trips", ["ID": 1])
-        let leg = Entity(shape: try #require(store.model.shape(QualifiedName("App", "Leg"))), ["No": 1])
+        let leg = ODataEntity(shape: try #require(store.model.shape(QualifiedName("App", "Leg"))), ["No": 1])
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Trips(1)/Legs"), body: .entity(leg)))
         try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))

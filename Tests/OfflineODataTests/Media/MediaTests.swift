@@ -388,11 +388,11 @@ struct CallTests {
 @Suite("Deep changes")
 struct DeepChangeTests {
     private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws
-        -> Entity
+        -> ODataEntity
     {
         let note = try #require(store.model.shape(ofSet: "Notes"))
-        var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
-        album.related["Notes"] = .many(notes.map { Entity(shape: note, $0) })
+        var album = ODataEntity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
+        album.related["Notes"] = .many(notes.map { ODataEntity(shape: note, $0) })
         if !tags.isEmpty { album.related["Tags"] = .references(tags) }
         return album
     }
@@ -420,9 +420,9 @@ struct DeepChangeTests {
         let studio = try await Studio()
         let store = try await studio.clone()
         let note = try #require(store.model.shape(ofSet: "Notes"))
-        var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Summer"])
+        var album = ODataEntity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Summer"])
         album.related["Notes"] = .many([
-            Entity(shape: note, ["ID": 1, "Text": "changed"]), Entity(shape: note, ["Text": "new"]),
+            ODataEntity(shape: note, ["ID": 1, "Text": "changed"]), ODataEntity(shape: note, ["Text": "new"]),
         ])
         _ = try await store.execute(
             ODataRequest(.update, try ODataURL(parsing: "Albums(1)"), body: .entity(album)))
@@ -448,14 +448,14 @@ struct RelationTests {
         _ = try await store.execute(
             ODataRequest(.replace, try ODataURL(parsing: "Notes(1)/Album/$ref"), body: .reference("Albums(2)")))
         #expect(try await store.rows("Albums(2)/Notes").count == 1, "by a link of the single-valued property")
-        var bound = Entity(shape: try #require(store.model.shape(ofSet: "Notes")), ["Text": "bound"])
+        var bound = ODataEntity(shape: try #require(store.model.shape(ofSet: "Notes")), ["Text": "bound"])
         bound.related["Album"] = .references(["Albums(1)"])
         _ = try await store.execute(ODataRequest(.create, try ODataURL(parsing: "Notes"), body: .entity(bound)))
         #expect(try await store.rows("Albums(1)/Notes").map { $0["Text"] } == ["bound"], "by a reference within")
         _ = try await store.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Notes"),
-                body: .entity(Entity(shape: bound.shape, ["Text": "posted"]))))
+                body: .entity(ODataEntity(shape: bound.shape, ["Text": "posted"]))))
         #expect(try await store.rows("Albums(1)/Notes").count == 2, "by a path")
         #expect(try await store.upload().failed.map(\.description) == [])
         for album in 1...2 {

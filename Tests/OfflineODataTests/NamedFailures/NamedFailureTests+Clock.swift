@@ -11,7 +11,7 @@ extension NamedFailureTests {
     func clockSkew(days: Int) async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(days * 86_400)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(days * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create(
@@ -38,7 +38,7 @@ extension NamedFailureTests {
         let hasJumped = LockedFlag()
         var options = OfflineODataProvider.Options()
         options.environment.now = {
-            Environment.system.now().advanced(by: .seconds(hasJumped.isSet ? days * 86_400 : 0))
+            EngineEnvironment.system.now().advanced(by: .seconds(hasJumped.isSet ? days * 86_400 : 0))
         }
         let store = try await shop.store(options: options)
         try await store.download()
@@ -59,7 +59,7 @@ extension NamedFailureTests {
     func slowChangeSet() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.transaction { changes in
@@ -78,7 +78,7 @@ extension NamedFailureTests {
     func slowClock() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create(

@@ -180,7 +180,7 @@ struct ObservationTests {
         var changes = store.observeChanges(query).makeAsyncIterator()
         let first = try #require(try await results.next()?.first)
         _ = try await changes.next()
-        func category(_ product: Entity?) throws -> Entity {
+        func category(_ product: ODataEntity?) throws -> ODataEntity {
             guard case .one(let category)? = product?.related["Category"] else { throw ODataError.notFound("Category") }
             return category
         }
@@ -199,7 +199,7 @@ struct ObservationTests {
         let store = try await shop.clone()
         let query = try ODataURL(parsing: "Customers?$apply=groupby((Country),aggregate($count as Customers))")
         var changes = store.observeChanges(query).makeAsyncIterator()
-        func count(_ country: String, in groups: [Entity]) -> ODataValue? {
+        func count(_ country: String, in groups: [ODataEntity]) -> ODataValue? {
             groups.first { $0["Country"] == .string(country) }?["Customers"]
         }
         let first = try #require(try await changes.next())

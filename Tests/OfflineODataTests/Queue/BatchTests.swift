@@ -25,8 +25,8 @@ private func rename(_ album: String, id: String) throws -> BatchOperation {
 struct BatchTests {
     private func entity(
         _ set: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider
-    ) throws -> Entity {
-        Entity(shape: try #require(store.model.shape(ofSet: set)), properties)
+    ) throws -> ODataEntity {
+        ODataEntity(shape: try #require(store.model.shape(ofSet: set)), properties)
     }
 
     /// A store in which a change of the stock of a product was refused.

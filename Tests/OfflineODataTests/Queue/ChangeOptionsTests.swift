@@ -155,7 +155,7 @@ struct ChangeOptionsTests {
         let store = try await shop.clone()
         var request = ODataRequest(
             .update, try ODataURL(parsing: "Products(1)"),
-            body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])))
+            body: .entity(ODataEntity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])))
         let earlier = #"{"headers":{},"isUnmodifiable":false,"priority":3,"removesCreatedEntity":false,"tag":"old"}"#
         request.context.changeOptions = try JSONDecoder().decode(ChangeOptions.self, from: Data(earlier.utf8))
         _ = try await store.execute(request)
@@ -169,7 +169,7 @@ struct ChangeOptionsTests {
         let store = try await shop.clone()
         var request = ODataRequest(
             .update, try ODataURL(parsing: "Products(1)"),
-            body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])),
+            body: .entity(ODataEntity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 1])),
             headers: ["Outpost-Change-Options": #"{"priority":9,"tag":"of a stranger"}"#])
         request.context.changeOptions = ChangeOptions(tag: "own", priority: 3)
         _ = try await store.execute(request)

@@ -24,7 +24,7 @@ struct ContainedTests {
         _ = try await store.execute(
             ODataRequest(
                 method, ODataURL(parsing: url),
-                body: method == .delete ? .none : .entity(Entity(shape: shape, properties))))
+                body: method == .delete ? .none : .entity(ODataEntity(shape: shape, properties))))
     }
 
     @Test("created, changed and deleted offline, seen at once, sent by its path")
@@ -69,7 +69,7 @@ struct ContainedTests {
         try await store.transaction { changes in
             let album = try changes.create("Albums", ["Name": "Autumn"])
             guard case .integer(let id)? = album["ID"] else { throw ODataError.notFound("ID") }
-            try changes.create(Entity(shape: shape, ["Number": 1, "Title": "Leaves"]), in: "Albums(\(id))/Pages")
+            try changes.create(ODataEntity(shape: shape, ["Number": 1, "Title": "Leaves"]), in: "Albums(\(id))/Pages")
         }
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -88,7 +88,7 @@ struct ContainedTests {
         _ = try await studio.service.execute(
             ODataRequest(
                 .update, try ODataURL(parsing: "Albums(1)/Pages(1)"),
-                body: .entity(Entity(shape: shape, ["Title": "Theirs"]))))
+                body: .entity(ODataEntity(shape: shape, ["Title": "Theirs"]))))
         try await store.download()
         #expect(try await pages(store) == ["Mine"])
         #expect(try await store.undo([ODataURL(parsing: "Albums(1)/Pages(1)")]) == 1)
@@ -130,7 +130,7 @@ struct ContainedTests {
         let made = try await store.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "\(old)/Sheets"),
-                body: .entity(Entity(shape: sheetShape, ["Text": "first"])),
+                body: .entity(ODataEntity(shape: sheetShape, ["Text": "first"])),
                 preferences: Preferences(returns: .representation)))
         guard case .entity(let sheet) = made.body, case .integer(let sheetID)? = sheet["ID"] else {
             throw ODataError.notFound("sheet")
@@ -151,7 +151,7 @@ struct ContainedTests {
         _ = try await store.execute(
             ODataRequest(
                 .update, try ODataURL(parsing: "\(old)/Sheets(\(sheetID))"),
-                body: .entity(Entity(shape: sheetShape, ["Text": "second"]))))
+                body: .entity(ODataEntity(shape: sheetShape, ["Text": "second"]))))
         try await change(.create, "\(old)/Pages", ["Number": 2, "Title": "Two"], store)
         #expect(
             try await store.status().pending.map(\.url) == [
@@ -238,7 +238,8 @@ struct ContainedTests {
         let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Album")))
         _ = try await studio.service.execute(
             ODataRequest(
-                .update, try ODataURL(parsing: "Albums(1)"), body: .entity(Entity(shape: shape, ["Name": "Theirs"]))))
+                .update, try ODataURL(parsing: "Albums(1)"),
+                body: .entity(ODataEntity(shape: shape, ["Name": "Theirs"]))))
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.status } == [412])
         try await store.discard()
@@ -364,7 +365,7 @@ struct ContainedTests {
             _ = try await studio.service.execute(
                 ODataRequest(
                     .create, try ODataURL(parsing: "Albums(3)/Pages"),
-                    body: .entity(Entity(shape: shape, ["Number": .integer(Int64(number)), "Title": "Theirs"]))))
+                    body: .entity(ODataEntity(shape: shape, ["Number": .integer(Int64(number)), "Title": "Theirs"]))))
         }
         try await studio.link("Albums(3)/Tags", to: "Tags(1)")
         try await store.download()

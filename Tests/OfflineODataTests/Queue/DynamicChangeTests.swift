@@ -68,7 +68,7 @@ struct DynamicChangeTests {
         defer { withExtendedLifetime(folder) {} }
         if replaces {
             let shape = try #require(store.model.shape(ofSet: "Things"))
-            let thing = Entity(shape: shape, ["ID": 1, "Text": "a", "Weight": 5])
+            let thing = ODataEntity(shape: shape, ["ID": 1, "Text": "a", "Weight": 5])
             _ = try await store.execute(
                 ODataRequest(.replace, try ODataURL(parsing: "Things(1)"), body: .entity(thing)))
         } else {

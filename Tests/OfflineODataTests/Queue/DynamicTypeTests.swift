@@ -44,8 +44,8 @@ struct DynamicTypeTests {
             "Long": try ODataValue(lexical: "PT90M", type: .duration),
             "Noon": try ODataValue(lexical: "12:00:00", type: .timeOfDay),
             "Name": "a@b", "Count": 3, "IsNew": true, "Words": .collection(["x", "y"]),
-            "Place": .complex(Entity(shape: place, ["City": "Graz", "Since": day])),
-            "Places": .collection([.complex(Entity(shape: place, ["City": "Linz", "Since": day]))]),
+            "Place": .complex(ODataEntity(shape: place, ["City": "Graz", "Since": day])),
+            "Places": .collection([.complex(ODataEntity(shape: place, ["City": "Linz", "Since": day]))]),
         ]
     }
 
@@ -55,7 +55,7 @@ struct DynamicTypeTests {
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         let values = try Self.values(model)
         let open = try #require(model.shape(QualifiedName("T", "Open")))
-        var inner = Entity(shape: open, ["X": "x"])
+        var inner = ODataEntity(shape: open, ["X": "x"])
         inner["Day"] = values["Day"]
         var all = values
         all["ID"] = 1

@@ -17,8 +17,8 @@ struct EditingTests {
     /// An entity as a body brings it: nothing of it was set by name.
     private func body(
         _ shop: Shop, _ set: String, _ properties: [String: ODataValue], related: [String: RelatedEntities] = [:]
-    ) throws -> Entity {
-        var entity = Entity(shape: try #require(shop.database.model.shape(ofSet: set)), properties)
+    ) throws -> ODataEntity {
+        var entity = ODataEntity(shape: try #require(shop.database.model.shape(ofSet: set)), properties)
         entity.related = related
         entity.markUnchanged()
         return entity

@@ -31,7 +31,8 @@ struct SingleDependentTests {
     /// Changes an entity of the service as somebody else.
     private func theirs(_ studio: Studio, _ url: String, _ properties: [String: ODataValue]) async throws {
         let shape = try #require(studio.service.model.shape(ofSet: String(url.prefix { $0 != "(" })))
-        var request = ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties)))
+        var request = ODataRequest(
+            .update, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties)))
         request.ifMatch = "*"
         _ = try await studio.service.execute(request)
     }
@@ -70,7 +71,7 @@ struct SingleDependentTests {
     private func bind(_ url: String, _ name: String, to id: String, in store: any ODataProvider) async throws {
         let set = String(url.prefix { $0 != "(" })
         let shape = try #require(await store.model.shape(ofSet: set))
-        var patch = Entity(shape: shape)
+        var patch = ODataEntity(shape: shape)
         patch.related[name] = .references([id])
         _ = try await store.execute(ODataRequest(.update, try ODataURL(parsing: url), body: .entity(patch)))
     }

@@ -249,9 +249,9 @@ struct TransactionTests {
         _ = try await DataService(store).batch {
             try ChangeSet {
                 BatchOperation.update(
-                    Entity(shape: shape, ["Stock": 1]), at: .url(try ODataURL(parsing: "Products(1)")))
+                    ODataEntity(shape: shape, ["Stock": 1]), at: .url(try ODataURL(parsing: "Products(1)")))
                 BatchOperation.update(
-                    Entity(shape: shape, ["Stock": 2]), at: .url(try ODataURL(parsing: "Products(2)")))
+                    ODataEntity(shape: shape, ["Stock": 2]), at: .url(try ODataURL(parsing: "Products(2)")))
             }
         }
         #expect(try await store.status().pending.count == 2)

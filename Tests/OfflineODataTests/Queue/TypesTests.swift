@@ -59,7 +59,7 @@ struct TypesTests {
         return (store, seen, path)
     }
 
-    private func shape(_ name: String, _ store: OfflineODataProvider) throws -> Shape {
+    private func shape(_ name: String, _ store: OfflineODataProvider) throws -> TypeShape {
         let qualified = try #require(QualifiedName("S.\(name)"))
         return try #require(store.model.shape(qualified))
     }
@@ -69,14 +69,14 @@ struct TypesTests {
         let (store, seen, path) = try await store()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let shape = try shape("BigPlan", store)
-        let plan = Entity(shape: shape, ["ID": "a", "Title": "A", "Size": 3])
+        let plan = ODataEntity(shape: shape, ["ID": "a", "Title": "A", "Size": 3])
         _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Plans"), body: .entity(plan)))
-        var patch = Entity(shape: shape)
+        var patch = ODataEntity(shape: shape)
         patch["Size"] = 4
         _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
         #expect(try await store.status().pending.map { $0.changes["Size"] } == [3, 4])
         #expect(try await store.upload().failed.map(\.entityText) == [])
-        let sent = seen.requests.compactMap { request -> Entity? in
+        let sent = seen.requests.compactMap { request -> ODataEntity? in
             if case .entity(let entity) = request.body { entity } else { nil }
         }
         #expect(sent.map { $0["Size"] } == [3, 4])
@@ -89,11 +89,11 @@ struct TypesTests {
         let (store, _, path) = try await store()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let shape = try shape("EmptyPlan", store)
-        let plan = Entity(shape: shape, ["ID": "a", "Title": "A"])
+        let plan = ODataEntity(shape: shape, ["ID": "a", "Title": "A"])
         _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Plans"), body: .entity(plan)))
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["ID"] } == ["a"])
-        var patch = Entity(shape: shape)
+        var patch = ODataEntity(shape: shape)
         patch["Title"] = "B"
         _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
         #expect(try await store.upload().accepted.map(\.changes.shape.name) == [shape.name])

@@ -34,7 +34,7 @@ struct UnloadedUndoTests {
 
     private func place(_ store: OfflineODataProvider) throws -> ODataValue {
         let shape = try #require(store.model.shape(QualifiedName("T", "Place")))
-        return .complex(Entity(shape: shape, ["City": "Bern", "Zip": 3000]))
+        return .complex(ODataEntity(shape: shape, ["City": "Bern", "Zip": 3000]))
     }
 
     /// Looks at the row as it was downloaded.

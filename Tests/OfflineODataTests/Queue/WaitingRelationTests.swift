@@ -266,7 +266,7 @@ struct WaitingRelationTests {
 
     /// Every relation between an album and its motto, such as `1:2`.
     private func mottoes(_ provider: any ODataProvider) async throws -> [String] {
-        func number(_ entity: Entity) -> String {
+        func number(_ entity: ODataEntity) -> String {
             if case .integer(let number)? = entity["ID"] { "\(number)" } else { "?" }
         }
         return try await provider.rows("Tags?$orderby=ID&$expand=MottoOf($orderby=ID)").flatMap { tag -> [String] in
@@ -285,7 +285,7 @@ struct WaitingRelationTests {
         switch way {
         case .put: try await setMotto(of: 1, to: 2, in: store)
         case .bind:
-            var patch = Entity(shape: try #require(store.model.shape(ofSet: "Albums")))
+            var patch = ODataEntity(shape: try #require(store.model.shape(ofSet: "Albums")))
             patch.related["Motto"] = .references(["Tags(2)"])
             _ = try await store.execute(ODataRequest(.update, try ODataURL(parsing: "Albums(1)"), body: .entity(patch)))
         case .otherEnd: try await store.link("Tags(2)/MottoOf", to: "Albums(1)")

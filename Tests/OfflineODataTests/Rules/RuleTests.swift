@@ -40,7 +40,7 @@ struct RuleTests {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
         // Seconds since 1970: the whole shop is from later times.
-        options.environment = OfflineOData.Environment(
+        options.environment = EngineEnvironment(
             now: { ODataDateTimeOffset(seconds: 1_000_000) }, newGuid: { .random() }, sleep: { _ in })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], options: options)
         try await store.download()
@@ -56,7 +56,7 @@ struct RuleTests {
         private let state: Mutex<UInt64>
         /// Near the service's clock: what was first sent long ago it does not recognise.
         private static let start = ODataDateTimeOffset(
-            seconds: OfflineOData.Environment.system.now().seconds)
+            seconds: EngineEnvironment.system.now().seconds)
 
         init(_ seed: UInt64) { state = Mutex(seed) }
 
@@ -71,8 +71,8 @@ struct RuleTests {
             }
         }
 
-        var environment: OfflineOData.Environment {
-            OfflineOData.Environment(
+        var environment: EngineEnvironment {
+            EngineEnvironment(
                 // How often it is read depends on how fast the machine is.
                 now: { Self.start },
                 newGuid: {

@@ -30,7 +30,7 @@ struct ComplexTypeChangeTests {
     }
 
     private func address(_ depot: Depot, _ values: [String: ODataValue]) throws -> ODataValue {
-        .complex(Entity(shape: try #require(depot.service.model.shape(QualifiedName("Depot", "Address"))), values))
+        .complex(ODataEntity(shape: try #require(depot.service.model.shape(QualifiedName("Depot", "Address"))), values))
     }
 
     @Test("that has no place for something puts what waits of it into the archive whole", arguments: [true, false])

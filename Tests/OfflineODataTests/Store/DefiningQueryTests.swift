@@ -112,7 +112,7 @@ struct DefiningQueryTests {
         _ = try await studio.service.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Pages"),
-                body: .entity(Entity(shape: shape, ["Number": 2, "Title": "Two"]))))
+                body: .entity(ODataEntity(shape: shape, ["Number": 2, "Title": "Two"]))))
         let store = try await studio.clone([try DefiningQuery("pages", "Albums(1)/Pages?$filter=Number gt 1")])
         #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Two"])
         #expect(try await store.rows("Albums").count == 1)
@@ -121,7 +121,7 @@ struct DefiningQueryTests {
         _ = try await store.execute(
             ODataRequest(
                 .update, try ODataURL(parsing: "Albums(1)/Pages(2)"),
-                body: .entity(Entity(shape: shape, ["Title": "Mine"]))))
+                body: .entity(ODataEntity(shape: shape, ["Title": "Mine"]))))
         #expect(try await store.sync().upload.failed.map(\.description) == [])
         #expect(try await studio.service.rows("Albums(1)/Pages(2)").first?["Title"] == "Mine")
         #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Mine"])

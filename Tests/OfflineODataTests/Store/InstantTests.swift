@@ -23,7 +23,7 @@ struct InstantTests {
         "are read from HTTP dates as they are written",
         arguments: [0, 784_111_777, 1_790_000_000, 951_782_400] as [Int64])
     func httpDates(seconds: Int64) throws {
-        let environment = Environment(
+        let environment = EngineEnvironment(
             now: { ODataDateTimeOffset(seconds: seconds, picoseconds: 1_234_567_890) }, newGuid: { .random() },
             sleep: { _ in })
         #expect(ODataDateTimeOffset.httpDate(environment.httpDate) == ODataDateTimeOffset(seconds: seconds))

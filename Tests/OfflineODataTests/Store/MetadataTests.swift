@@ -407,7 +407,7 @@ struct MetadataTests {
                 id: id,
                 request: ODataRequest(
                     .update, try ODataURL(parsing: "Customers('\(id)')"),
-                    body: .entity(Entity(shape: shape, ["City": "Mine"]))))
+                    body: .entity(ODataEntity(shape: shape, ["City": "Mine"]))))
         }
         return ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items))
     }

@@ -47,7 +47,7 @@ struct StoreOptionTests {
     private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
         var options = OfflineODataProvider.Options()
         options.localChangeExpiry = .seconds(3600)
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store(options: options)
         try await store.download()
         return store
@@ -151,7 +151,7 @@ struct StoreOptionTests {
         let isLater = LockedFlag()
         var options = OfflineODataProvider.Options()
         options.localChangeExpiry = .seconds(3600)
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         try await store.download()
         try await store.update("Products(1)", ["Stock": 5])

@@ -146,7 +146,7 @@ extension ODataProvider {
         let model = try await model
         let namespace = try #require(model.schemas.first).namespace
         let shape = try #require(model.shape(QualifiedName(namespace, type)))
-        var entity = Entity(shape: shape, properties)
+        var entity = ODataEntity(shape: shape, properties)
         // The set's own type may be a base of it.
         entity.control.type = shape.name
         _ = try await execute(ODataRequest(method, try ODataURL(parsing: url), body: .entity(entity)))

@@ -87,7 +87,9 @@ final class Desk: Sendable {
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, connect: { _, _ in client })
     }
 
-    func ticket(_ id: Int = 1) async throws -> Entity { try #require(try await service.rows("Tickets(\(id))").first) }
+    func ticket(_ id: Int = 1) async throws -> ODataEntity {
+        try #require(try await service.rows("Tickets(\(id))").first)
+    }
 
     /// The call of an action on a ticket.
     static func request(_ action: String, on ticket: Int = 1) throws -> ODataRequest {

@@ -137,6 +137,6 @@ extension ODataProvider {
         let model = try await model
         guard let shape = model.shape(QualifiedName("J", type)) else { throw ODataError.notFound(type) }
         _ = try await execute(
-            ODataRequest(.create, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties))))
+            ODataRequest(.create, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 }

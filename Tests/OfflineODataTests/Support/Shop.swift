@@ -126,7 +126,7 @@ final class Shop: Sendable {
     }
 
     /// The first row that is not the same on both sides, with its ETag.
-    private static func firstDifference(_ ours: [Entity], _ theirs: [Entity]) -> String? {
+    private static func firstDifference(_ ours: [ODataEntity], _ theirs: [ODataEntity]) -> String? {
         for index in 0..<max(ours.count, theirs.count) {
             guard index < ours.count, index < theirs.count else {
                 return "\(ours.count) rows here, \(theirs.count) there"
@@ -152,9 +152,9 @@ extension ODataProvider {
     }
 
     /// All rows of a query, all pages.
-    func rows(_ text: String) async throws -> [Entity] {
+    func rows(_ text: String) async throws -> [ODataEntity] {
         var request = ODataRequest(.read, try ODataURL(parsing: text))
-        var rows: [Entity] = []
+        var rows: [ODataEntity] = []
         while true {
             let response = try await execute(request)
             guard case .page(let page) = response.body else {
@@ -169,10 +169,10 @@ extension ODataProvider {
 
     /// Creates an entity.
     @discardableResult
-    func create(_ set: String, _ properties: [String: ODataValue]) async throws -> Entity? {
+    func create(_ set: String, _ properties: [String: ODataValue]) async throws -> ODataEntity? {
         let shape = try #require(await model.shape(ofSet: set))
         let response = try await execute(
-            ODataRequest(.create, try ODataURL(parsing: set), body: .entity(Entity(shape: shape, properties))))
+            ODataRequest(.create, try ODataURL(parsing: set), body: .entity(ODataEntity(shape: shape, properties))))
         if case .entity(let entity) = response.body { return entity }
         return nil
     }
@@ -182,7 +182,7 @@ extension ODataProvider {
         let set = String(url.prefix { $0 != "(" })
         let shape = try #require(await model.shape(ofSet: set))
         _ = try await execute(
-            ODataRequest(.update, try ODataURL(parsing: url), body: .entity(Entity(shape: shape, properties))))
+            ODataRequest(.update, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 
     /// Deletes an entity.

@@ -59,7 +59,7 @@ final class Studio: Sendable {
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Pages"),
                 body: .entity(
-                    Entity(
+                    ODataEntity(
                         shape: try #require(service.model.shape(QualifiedName("Studio", "Page"))),
                         ["Number": 1, "Title": "Cover"]))))
     }
@@ -71,7 +71,7 @@ final class Studio: Sendable {
     }
 
     @discardableResult
-    func picture(_ set: String, _ bytes: [UInt8]) async throws -> Entity? {
+    func picture(_ set: String, _ bytes: [UInt8]) async throws -> ODataEntity? {
         let response = try await service.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: set), body: .media(ByteStream(bytes), contentType: "image/png")))
@@ -203,7 +203,7 @@ extension ODataProvider {
     }
 
     /// Creates a media entity.
-    func createMedia(_ set: String, _ text: String) async throws -> Entity {
+    func createMedia(_ set: String, _ text: String) async throws -> ODataEntity {
         let response = try await execute(
             ODataRequest(
                 .create, try ODataURL(parsing: set),

@@ -269,7 +269,8 @@ struct ChangeSetDoubtTests {
         try await store.transaction { changes in
             let header = try changes.create("Headers", ["Title": "third"])
             try changes.create(
-                Entity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]), in: "Papers")
+                ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),
+                in: "Papers")
         }
     }
 
@@ -313,7 +314,8 @@ struct ChangeSetDoubtTests {
             try await store.transaction { changes in
                 let header = try changes.create("Headers", ["Title": "third"])
                 try changes.create(
-                    Entity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]), in: "Papers"
+                    ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),
+                    in: "Papers"
                 )
                 try changes.update("Headers(1)", ["Title": .string("changed \(number)")])
             }

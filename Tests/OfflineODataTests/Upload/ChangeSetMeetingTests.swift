@@ -187,7 +187,7 @@ struct ChangeSetMeetingTests {
         let doubt = try #require(try await store.sync().upload.failed.first)
         #expect(doubt.state == .inDoubt)
         let id = try await shop.count("SELECT CategoryID FROM Categories WHERE Name = 'Theirs'")
-        let key = try #require(Entity(shape: doubt.changes.shape, ["CategoryID": .integer(Int64(id))]).key)
+        let key = try #require(ODataEntity(shape: doubt.changes.shape, ["CategoryID": .integer(Int64(id))]).key)
         try await store.accept([doubt.id], keys: [doubt.id: key])
         #expect(try await store.upload().failed.map(\.failure?.conflict) == [.changed])
         #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = \(id)") == "Theirs")

@@ -86,10 +86,10 @@ struct ChangeSetRelationTests {
     func deepInsert(isNew: Bool) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        var album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
-        let note = Entity(shape: try #require(store.model.shape(ofSet: "Notes")), ["Text": "a"])
+        var album = ODataEntity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Deep"])
+        let note = ODataEntity(shape: try #require(store.model.shape(ofSet: "Notes")), ["Text": "a"])
         album.related["Notes"] = .many([note])
-        let tag = Entity(shape: try #require(store.model.shape(ofSet: "Tags")), ["Name": "new"])
+        let tag = ODataEntity(shape: try #require(store.model.shape(ofSet: "Tags")), ["Name": "new"])
         let related: RelatedEntities = isNew ? .many([tag]) : .references(["Tags(1)", "Tags(3)"])
         album.related["Tags"] = related
         _ = try await store.execute(ODataRequest(.create, try ODataURL(parsing: "Albums"), body: .entity(album)))
@@ -106,8 +106,8 @@ struct ChangeSetRelationTests {
     func batch() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        let album = Entity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Autumn"])
-        let tag = Entity(shape: try #require(store.model.shape(ofSet: "Tags")), ["Name": "new"])
+        let album = ODataEntity(shape: try #require(store.model.shape(ofSet: "Albums")), ["Name": "Autumn"])
+        let tag = ODataEntity(shape: try #require(store.model.shape(ofSet: "Tags")), ["Name": "new"])
         let path = ResourcePath([.name("$1", .none), .name("Tags", .none), .reference])
         let relation = ODataRequest(.create, ODataURL(path: path), body: .reference("$2"))
         let results = try await DataService(store).batch {

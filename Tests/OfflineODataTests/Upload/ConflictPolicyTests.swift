@@ -52,7 +52,7 @@ struct ConflictPolicyTests {
                     case .string(let theirs)? = versions.theirs?["City"],
                     versions.base?["City"] != nil, versions.key.parts.first?.value == "C0002"
                 else { return .fail }
-                var merged = Entity(shape: versions.mine.shape)
+                var merged = ODataEntity(shape: versions.mine.shape)
                 merged["City"] = .string("\(mine) and \(theirs)")
                 return .merged(merged)
             })

@@ -10,7 +10,7 @@ import Testing
 struct CreatedKeyTests {
     /// Answers creations with nothing but the header fields that tell the new entity.
     private func lean(
-        _ base: any ODataProvider, _ fields: @escaping @Sendable (Entity) -> (location: String?, id: String?)
+        _ base: any ODataProvider, _ fields: @escaping @Sendable (ODataEntity) -> (location: String?, id: String?)
     ) -> Gateway {
         Gateway(
             base: base,

@@ -497,7 +497,9 @@ struct DoubtTests {
         let shop = try await Shop()
         let isLater = LockedFlag()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(isLater.isSet ? 0 : -60 * 86_400)) }
+        options.environment.now = {
+            EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 0 : -60 * 86_400))
+        }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Orders", Self.order)
@@ -518,7 +520,7 @@ struct DoubtTests {
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
         let date = try #require(formatter.date(from: sent))
-        #expect(abs(date.timeIntervalSince1970 - Double(Environment.system.now().seconds)) < 3600)
+        #expect(abs(date.timeIntervalSince1970 - Double(EngineEnvironment.system.now().seconds)) < 3600)
     }
 
     @Test("Rule 2: a change set for which no connection could be made was not on its way, nor any of it")

@@ -68,7 +68,7 @@ struct HeaderPlaceholderTests {
             try changes.create("Categories", ["Name": "First"])
             var request = ODataRequest(
                 .update, try ODataURL(parsing: "Products(1)"),
-                body: .entity(Entity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 77])))
+                body: .entity(ODataEntity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 77])))
             request.headers["X-About"] = "{Categories(-1)}"
             try changes.perform(request)
         }

@@ -147,7 +147,7 @@ struct UnsentTests {
     func slowClock(isTogether: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        options.environment.now = { Environment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         if isTogether {

@@ -54,10 +54,10 @@ struct UnusualKeyTests {
         let model = depot.service.model
         let place = try #require(model.shape(QualifiedName("Depot", "Place")))
         try await depot.service.create(
-            "Shelves", ["Place": .complex(Entity(shape: place, ["Code": "a"])), "Text": "old"])
+            "Shelves", ["Place": .complex(ODataEntity(shape: place, ["Code": "a"])), "Text": "old"])
         let store = try await depot.clone()
         #expect(try await store.rows("Shelves").map { $0["Text"] } == ["old"])
-        let new = ODataValue.complex(Entity(shape: place, ["Code": "b"]))
+        let new = ODataValue.complex(ODataEntity(shape: place, ["Code": "b"]))
         for work: @Sendable () async throws -> Void in [
             { try await store.change(.update, "Shelves(code='a')", "Shelf", ["Text": "new"]) },
             { try await store.change(.replace, "Shelves(code='a')", "Shelf", ["Text": "new"]) },

@@ -151,7 +151,7 @@ struct VersionMergeTests {
 
     init() throws { model = try CSDLReader.read(Array(Self.metadata.utf8)) }
 
-    private func entity(_ text: String) throws -> Entity? {
+    private func entity(_ text: String) throws -> ODataEntity? {
         guard text != "deleted" else { return nil }
         let value = try ODataValue(
             json: Array(text.utf8), type: .complex(QualifiedName("T", "Row")), model: model)
@@ -190,13 +190,13 @@ struct VersionMergeTests {
 
     @Test("of a stream or the end of a relation takes it as one value")
     func whole() {
-        let shape = Entity(
-            shape: model.shape(QualifiedName("T", "Row")) ?? Shape(dynamic: .init("T", "R"), properties: [])
+        let shape = ODataEntity(
+            shape: model.shape(QualifiedName("T", "Row")) ?? TypeShape(dynamic: .init("T", "R"), properties: [])
         ).shape
         func result(_ base: String?, _ mine: String, _ theirs: String) -> ConflictMerge {
             VersionMerge.whole(isMine: mine == theirs, isBase: base == theirs, name: "$value", shape: shape)
         }
-        #expect(result("one", "two", "one") == .merged(Entity(shape: shape)))
+        #expect(result("one", "two", "one") == .merged(ODataEntity(shape: shape)))
         #expect(result("one", "two", "two") == .agreed)
         #expect(result("one", "two", "three") == .conflict(["$value"]))
         #expect(result(nil, "two", "one") == .conflict(["$value"]))

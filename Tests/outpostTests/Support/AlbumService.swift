@@ -22,7 +22,7 @@ final class AlbumService: Sendable {
                 """#.utf8))
         try await execute(.create, "Albums(1)/Tags/$ref", .reference("Tags(1)"))
         guard let shape = service.model.shape(QualifiedName("N", "Page")) else { return }
-        try await execute(.create, "Albums(1)/Pages", .entity(Entity(shape: shape, ["ID": 1, "Title": "Cover"])))
+        try await execute(.create, "Albums(1)/Pages", .entity(ODataEntity(shape: shape, ["ID": 1, "Title": "Cover"])))
     }
 
     private func execute(_ method: ODataRequest.Method, _ url: String, _ body: RequestBody) async throws {

@@ -15,7 +15,7 @@ func usesODataCache() async throws {
     let model = try CSDLReader.read(xml: Array(xml.utf8))
     let cache = MemoryEntityCache(model: model)
     let shape = try model.requiredShape(ofSet: "Customers")
-    try await cache.store([Entity(shape: shape, ["ID": 1, "Name": "Ann Berlin"])], in: "Customers")
+    try await cache.store([ODataEntity(shape: shape, ["ID": 1, "Name": "Ann Berlin"])], in: "Customers")
     print(try await cache.search("berl", in: "Customers").count, "found")
 
     let folder = NSTemporaryDirectory() + "consumer-\(UUID().uuidString)"

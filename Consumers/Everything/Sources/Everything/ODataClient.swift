@@ -27,7 +27,7 @@ func usesODataClient() async throws {
         try await ODataClient(
             "https://service.test/shop/", transport: transport,
             authentication: .basic(user: "me", password: "never printed")))
-    for order in try await service.entities(Query("Orders").filter(.property("City") == "Graz")) {
+    for order in try await service.entities(ResourceQuery("Orders").filter(.property("City") == "Graz")) {
         print(order["ID"] ?? .null, order["City"] ?? .null)
     }
     print(Authentication.basic(user: "me", password: "never printed"))

@@ -5,7 +5,7 @@ func usesODataGenerator() async throws {
     let type = StructuredType(
         name: QualifiedName("Shop", "Order"), kind: .entity, key: [.init(path: "ID")],
         properties: [Property(name: "ID", type: .primitive(.int32), isNullable: false)])
-    let schema = Schema(
+    let schema = ODataSchema(
         namespace: "Shop", structuredTypes: [type],
         container: EntityContainer(
             name: QualifiedName("Shop", "Shop"), entitySets: [EntitySet(name: "Orders", type: type.name)]))

@@ -1,10 +1,10 @@
 import ODataModel
 
 func usesODataModel() async throws {
-    let shape = Shape(
+    let shape = TypeShape(
         dynamic: QualifiedName("Example", "Order"),
         properties: [Property(name: "Freight", type: .primitive(.decimal))])
-    var order = Entity(shape: shape)
+    var order = ODataEntity(shape: shape)
     order["Freight"] = .decimal(ODataDecimal(12))
     print(order["Freight"] ?? .null)
 }

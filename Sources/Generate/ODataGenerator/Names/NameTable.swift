@@ -66,7 +66,7 @@ struct NameTable {
     }
 
     /// The names of the parameters of an operation.
-    func parameters(_ operation: Operation) -> [String] {
+    func parameters(_ operation: ODataOperation) -> [String] {
         var scope = NameScope(reserved: ReservedNames.parameters)
         return operation.parameters.map { parameter in
             let override = overrides["\(operation.name)/\(parameter.name)"]

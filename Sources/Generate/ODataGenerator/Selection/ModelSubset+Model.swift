@@ -7,7 +7,7 @@ extension ModelSubset {
     /// - Throws: ``GeneratorError/metadata(_:)`` when the part is no model by itself.
     func reducedModel(of model: EntityDataModel) throws(GeneratorError) -> EntityDataModel {
         let container = model.container
-        var schemas: [Schema] = []
+        var schemas: [ODataSchema] = []
         for schema in model.includedSchemas + model.schemas { schemas.append(reduced(schema)) }
         // A container that others extend is folded into the last one.
         for index in schemas.indices { schemas[index].container = nil }
@@ -20,8 +20,8 @@ extension ModelSubset {
         }
     }
 
-    private func reduced(_ schema: Schema) -> Schema {
-        var result = Schema(namespace: schema.namespace, alias: schema.alias)
+    private func reduced(_ schema: ODataSchema) -> ODataSchema {
+        var result = ODataSchema(namespace: schema.namespace, alias: schema.alias)
         var relationships: Set<QualifiedName> = []
         for type in schema.structuredTypes where contains(type.name) {
             var type = type
@@ -61,7 +61,7 @@ extension ModelSubset {
         return result
     }
 
-    private func reduced(_ operation: Operation) -> Operation {
+    private func reduced(_ operation: ODataOperation) -> ODataOperation {
         var operation = operation
         operation.annotations = reduced(operation.annotations)
         operation.returnAnnotations = []

@@ -67,7 +67,7 @@ struct ModelSubset {
     }
 
     /// The overloads of an operation that code is generated for.
-    func overloads(of name: QualifiedName) -> [Operation] {
+    func overloads(of name: QualifiedName) -> [ODataOperation] {
         let all = model.operations(name)
         return (operations[name] ?? []).sorted().map { all[$0] }
     }
@@ -164,7 +164,7 @@ struct ModelSubset {
     }
 
     /// Whether what an operation is bound to is there. Those bound to values without a structure belong to no set.
-    private func isBoundHere(_ operation: Operation) -> Bool {
+    private func isBoundHere(_ operation: ODataOperation) -> Bool {
         switch operation.parameters.first?.type.element {
         case .entity(let name?), .complex(let name?): structured.contains(name)
         case .enumeration(let name): enumerations.contains(name)

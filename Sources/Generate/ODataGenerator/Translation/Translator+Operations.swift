@@ -22,7 +22,7 @@ extension Translator {
             switch self {
             case .service: ("", "")
             case .entity: ("EntityRequest", "Element")
-            case .entities: ("EntityCollection", "Element")
+            case .entities: ("TypedCollection", "Element")
             case .value: ("ValueRequest", "Value")
             case .values: ("ValueCollectionRequest", "Member")
             }
@@ -39,7 +39,7 @@ extension Translator {
     /// Extensions of requests with the operations that are bound to values without a structure.
     mutating func operationsBoundToValues() -> [SwiftDeclaration] {
         // Type definitions have the Swift type of what is behind them, and share its requests.
-        var byType: [String: [Operation]] = [:]
+        var byType: [String: [ODataOperation]] = [:]
         for (type, operations) in operationsByBinding {
             switch type {
             case .entity, .complex: continue
@@ -53,7 +53,7 @@ extension Translator {
     }
 
     private mutating func extensions(
-        _ bound: [Operation], _ constraint: (_ parameter: String) -> String
+        _ bound: [ODataOperation], _ constraint: (_ parameter: String) -> String
     ) -> [SwiftDeclaration] {
         var result: [SwiftDeclaration] = []
         for receiver in Receiver.allCases where receiver != .service {
@@ -82,8 +82,8 @@ extension Translator {
     }
 
     /// The operations that are generated, by what a single one of what they are bound to is.
-    func bindings() -> [TypeReference: [Operation]] {
-        var found: [TypeReference: [Operation]] = [:]
+    func bindings() -> [TypeReference: [ODataOperation]] {
+        var found: [TypeReference: [ODataOperation]] = [:]
         for name in operationNames {
             for operation in subset.overloads(of: name) where operation.isBound {
                 guard let type = operation.parameters.first?.type, Receiver(type) != nil else { continue }
@@ -137,7 +137,7 @@ extension Translator {
     // MARK: Methods
 
     private mutating func method(
-        _ operation: Operation, path: String, name: String, _ receiver: Receiver
+        _ operation: ODataOperation, path: String, name: String, _ receiver: Receiver
     ) -> SwiftFunction? {
         let types = operation.parameters.map(\.type) + (operation.returnType.map { [$0] } ?? [])
         guard types.allSatisfy({ subset.contains($0) }) else {
@@ -178,13 +178,13 @@ extension Translator {
     }
 
     /// What a method gives back, and how it gets it.
-    private func result(_ operation: Operation) -> (type: String?, effects: String?, statement: String) {
+    private func result(_ operation: ODataOperation) -> (type: String?, effects: String?, statement: String) {
         guard let type = operation.returnType else { return (nil, "async throws", "try await odataCall.run()") }
         let isFunction = operation.kind == .function
         let element = swiftType(type.element)
         if case .entity(_?) = type.element {
             switch (isFunction, type.isCollection) {
-            case (true, true): return ("EntityCollection<\(element)>", nil, "return odataCall.collection()")
+            case (true, true): return ("TypedCollection<\(element)>", nil, "return odataCall.collection()")
             case (true, false): return ("EntityRequest<\(element)>", nil, "return odataCall.one()")
             case (false, true): return ("[\(element)]", "async throws", "return try await odataCall.entities()")
             case (false, false): return ("\(element)?", "async throws", "return try await odataCall.entity()")

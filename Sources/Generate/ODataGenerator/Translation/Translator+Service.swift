@@ -15,7 +15,7 @@ extension Translator {
             members.append(
                 source(
                     Self.documentation(set, "\(Self.code(set.name)), entities of \(Self.code(set.type))."), set.name,
-                    type: "EntityCollection<\(names.type(set.type))>", label: "set"))
+                    type: "TypedCollection<\(names.type(set.type))>", label: "set"))
         }
         for singleton in model.container.singletons.sorted(by: { $0.name < $1.name })
         where subset.isWanted(singleton.name) && subset.contains(singleton.type) {

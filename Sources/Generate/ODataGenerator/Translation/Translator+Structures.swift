@@ -3,7 +3,7 @@ import ODataModel
 extension Translator {
     /// A structure for an entity or complex type, the protocols for those that derive from it, its key and the
     /// operations bound to it.
-    mutating func structure(_ type: StructuredType, _ shape: Shape) -> [SwiftDeclaration] {
+    mutating func structure(_ type: StructuredType, _ shape: TypeShape) -> [SwiftDeclaration] {
         let name = names.type(type.name)
         let base = type.baseType.flatMap { subset.contains($0) ? $0 : nil }
         let kind = type.kind == .entity ? "TypedEntity" : "TypedComplex"
@@ -49,7 +49,7 @@ extension Translator {
         return result + operations(boundTo: type)
     }
 
-    private func documentation(_ type: StructuredType, _ shape: Shape) -> [String] {
+    private func documentation(_ type: StructuredType, _ shape: TypeShape) -> [String] {
         var facts = "\(Self.code(type.name))"
         if type.isAbstract { facts += ", abstract" }
         if shape.isOpen { facts += ", open" }
@@ -69,12 +69,12 @@ extension Translator {
                     body: .computed("\(metadata).metadata"))),
             .property(
                 SwiftProperty(
-                    isStatic: true, name: "odataShape", type: "Shape",
+                    isStatic: true, name: "odataShape", type: "TypeShape",
                     body: .constant("\(metadata).metadata.shape(typeName)"))),
-            .property(SwiftProperty(name: "odataEntity", type: "Entity", body: .variable)),
+            .property(SwiftProperty(name: "odataEntity", type: "ODataEntity", body: .variable)),
             .function(
                 SwiftFunction(
-                    parameters: [.init(name: "odataEntity", type: "Entity")],
+                    parameters: [.init(name: "odataEntity", type: "ODataEntity")],
                     body: ["self.odataEntity = odataEntity"])),
         ]
     }
@@ -107,7 +107,7 @@ extension Translator {
         }
     }
 
-    private mutating func valueMembers(_ type: StructuredType, _ shape: Shape) -> [SwiftDeclaration] {
+    private mutating func valueMembers(_ type: StructuredType, _ shape: TypeShape) -> [SwiftDeclaration] {
         var members: [SwiftDeclaration] = []
         for property in type.properties {
             // Streams are read by requests of their own.
@@ -174,7 +174,7 @@ extension Translator {
         }
         for property in type.properties { add(property.name, pathType(property.type)) }
         for property in type.navigationProperties where subset.contains(property.target) {
-            let path = property.isCollection ? "NavigationCollectionPath" : "NavigationPath"
+            let path = property.isCollection ? "NavigationCollectionPath" : "NavigationEntityPath"
             add(property.name, "\(path)<\(names.type(property.target))>")
         }
         return members
@@ -199,7 +199,7 @@ extension Translator {
     // MARK: Keys
 
     /// A method of the collections of a type that takes the parts of the key by name and type.
-    private func keyMethod(_ type: StructuredType, _ shape: Shape) -> SwiftDeclaration? {
+    private func keyMethod(_ type: StructuredType, _ shape: TypeShape) -> SwiftDeclaration? {
         guard type.kind == .entity, !type.key.isEmpty else { return nil }
         var scope = NameScope()
         var parameters: [SwiftFunction.Parameter] = []
@@ -217,11 +217,11 @@ extension Translator {
             returns: "EntityRequest<Element>", body: ["self.key(EntityKey([\(parts.joined(separator: ", "))]))"])
         return .type(
             SwiftType(
-                kind: .extension, name: "EntityCollection", constraint: names.constraint(type.name, on: "Element"),
+                kind: .extension, name: "TypedCollection", constraint: names.constraint(type.name, on: "Element"),
                 members: [.function(method)]))
     }
 
-    private func keyProperty(_ path: String, _ shape: Shape) -> Property? {
+    private func keyProperty(_ path: String, _ shape: TypeShape) -> Property? {
         let steps = path.split(separator: "/").map(String.init)
         var shape = shape
         for step in steps.dropLast() {

@@ -10,7 +10,7 @@ struct Translator {
     /// The names of all operations, sorted.
     let operationNames: [QualifiedName]
     /// The operations that are bound, by what a single one of what they are bound to is.
-    private(set) var operationsByBinding: [TypeReference: [Operation]] = [:]
+    private(set) var operationsByBinding: [TypeReference: [ODataOperation]] = [:]
 
     init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
         self.model = model
@@ -62,8 +62,8 @@ struct Translator {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive): Self.swiftType(primitive)
         case .enumeration(let name): subset.contains(type) ? names.type(name) : "ODataValue"
-        case .complex(let name?), .entity(let name?): subset.contains(type) ? names.type(name) : "Entity"
-        case .complex(nil), .entity(nil): "Entity"
+        case .complex(let name?), .entity(let name?): subset.contains(type) ? names.type(name) : "ODataEntity"
+        case .complex(nil), .entity(nil): "ODataEntity"
         case .collection(let element): "[\(swiftType(element))]"
         case .untyped: "ODataValue"
         }

@@ -56,7 +56,7 @@ extension AtomEntryReader {
         throw element.error(.invalidValue(String(text.prefix(80))), expected: type.lexicalDescription)
     }
 
-    private func readComplex(_ element: XMLFragment, _ name: QualifiedName?) throws(XMLPayloadError) -> Entity {
+    private func readComplex(_ element: XMLFragment, _ name: QualifiedName?) throws(XMLPayloadError) -> ODataEntity {
         var instance = InstanceInProgress(shape: name.flatMap { model.shape($0) } ?? .untyped)
         if let text = element.metadata("type"), let shape = model.stated(text), shape != instance.entity.shape {
             instance.entity.control.type = shape.name

@@ -38,7 +38,7 @@ public struct AtomEntryReader: Sendable {
     /// Reads an entry.
     func readEntry(
         _ entry: XMLFragment, _ declared: QualifiedName, base parentBase: String?
-    ) throws(XMLPayloadError) -> Entity {
+    ) throws(XMLPayloadError) -> ODataEntity {
         var instance = InstanceInProgress(shape: model.shape(declared) ?? .untyped)
         let elements = entry.elements
         let base = LinkBase.nested(entry.attribute("base", AtomNames.xml), in: parentBase)
@@ -109,7 +109,7 @@ public struct AtomEntryReader: Sendable {
     private func readOperation(_ element: XMLFragment, _ base: String?, instance: inout InstanceInProgress) {
         guard let metadata = element.attribute("metadata") else { return }
         let name = metadata.lastIndex(of: "#").map { String(metadata[metadata.index(after: $0)...]) } ?? metadata
-        var operation = Entity(shape: .untyped)
+        var operation = ODataEntity(shape: .untyped)
         if let title = element.attribute("title") { operation["title"] = .string(title) }
         if let target = element.attribute("target") { operation["target"] = .string(LinkBase.resolve(target, base)) }
         instance.entity.control.annotations["#\(name)"] = .complex(operation)
@@ -204,7 +204,7 @@ public struct AtomEntryReader: Sendable {
         _ feed: XMLFragment, _ type: QualifiedName, parentBase: String?
     ) throws(XMLPayloadError) -> RelatedEntities {
         let base = LinkBase.nested(feed.attribute("base", AtomNames.xml), in: parentBase)
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         var references: [String] = []
         var count: Int64?
         var nextLink: String?

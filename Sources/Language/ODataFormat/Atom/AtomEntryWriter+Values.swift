@@ -3,13 +3,14 @@ import ODataModel
 /// Values as the elements of Atom payloads.
 extension AtomEntryWriter {
     /// Writes the properties that have values, in `m:properties`.
-    func writeProperties(_ entity: Entity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
+    func writeProperties(_ entity: ODataEntity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
         xml.begin("m:properties")
         writeMembers(entity, [], mappings: mappings, to: &xml)
         xml.end()
     }
 
-    private func writeMembers(_ entity: Entity, _ path: [String], mappings: FeedMappings, to xml: inout XMLOutput) {
+    private func writeMembers(_ entity: ODataEntity, _ path: [String], mappings: FeedMappings, to xml: inout XMLOutput)
+    {
         for (property, value) in zip(entity.shape.properties, entity.values) {
             guard let value else { continue }
             // Null stands among the properties always: the other place cannot say it.

@@ -49,7 +49,7 @@ public struct AtomEntryWriter: Sendable {
     }
 
     /// An entry as a whole document.
-    public func document(_ entity: Entity, context: String? = nil) -> [UInt8] {
+    public func document(_ entity: ODataEntity, context: String? = nil) -> [UInt8] {
         var xml = XMLOutput()
         xml.declaration()
         write(entity, isRoot: true, context: context, to: &xml)
@@ -65,7 +65,7 @@ public struct AtomEntryWriter: Sendable {
     }
 
     /// Writes an entry.
-    func write(_ entity: Entity, isRoot: Bool = false, context: String? = nil, to xml: inout XMLOutput) {
+    func write(_ entity: ODataEntity, isRoot: Bool = false, context: String? = nil, to xml: inout XMLOutput) {
         let control = entity.control
         let mappings = FeedMapping.mappings(of: entity.shape, in: model)
         xml.begin("entry")
@@ -92,7 +92,7 @@ public struct AtomEntryWriter: Sendable {
 
     // MARK: What Atom wants
 
-    private func writeTexts(_ entity: Entity, _ placed: inout FeedPlacement, to xml: inout XMLOutput) {
+    private func writeTexts(_ entity: ODataEntity, _ placed: inout FeedPlacement, to xml: inout XMLOutput) {
         func annotation(_ name: String) -> String? {
             if case .string(let text)? = entity.control.annotations[name] { text } else { nil }
         }
@@ -145,7 +145,7 @@ public struct AtomEntryWriter: Sendable {
         xml.end()
     }
 
-    private func writeLinks(_ entity: Entity, to xml: inout XMLOutput) {
+    private func writeLinks(_ entity: ODataEntity, to xml: inout XMLOutput) {
         let control = entity.control
         link("edit", control.editLink ?? control.id, title: entity.shape.name.name, to: &xml)
         link("self", control.readLink, to: &xml)
@@ -162,7 +162,7 @@ public struct AtomEntryWriter: Sendable {
         }
     }
 
-    func writeRelated(_ property: NavigationProperty, _ entity: Entity, to xml: inout XMLOutput) {
+    func writeRelated(_ property: NavigationProperty, _ entity: ODataEntity, to xml: inout XMLOutput) {
         let name = property.name
         func annotation(_ control: String) -> String? {
             if case .string(let url)? = entity.control.annotations["\(name)@odata.\(control)"] { url } else { nil }
@@ -217,7 +217,7 @@ public struct AtomEntryWriter: Sendable {
         xml.element("link", [("rel", "self"), ("title", title), ("href", id)], text: "")
     }
 
-    private func writeStreams(_ entity: Entity, to xml: inout XMLOutput) {
+    private func writeStreams(_ entity: ODataEntity, to xml: inout XMLOutput) {
         guard purpose == .response, version >= .v3 else { return }
         for property in entity.shape.properties where property.type.primitive == .stream {
             func annotation(_ control: String) -> String? {
@@ -234,7 +234,7 @@ public struct AtomEntryWriter: Sendable {
         }
     }
 
-    private func writeOperations(_ entity: Entity, to xml: inout XMLOutput) {
+    private func writeOperations(_ entity: ODataEntity, to xml: inout XMLOutput) {
         guard version >= .v3 else { return }
         for operation in entity.advertisedOperations {
             let name = operation.name.prefix { $0 != "(" }
@@ -249,7 +249,7 @@ public struct AtomEntryWriter: Sendable {
 
     // MARK: Content
 
-    private func writeContent(_ entity: Entity, _ mappings: FeedMappings, to xml: inout XMLOutput) {
+    private func writeContent(_ entity: ODataEntity, _ mappings: FeedMappings, to xml: inout XMLOutput) {
         if entity.shape.hasStream || entity.control.mediaReadLink != nil {
             if purpose == .response {
                 var attributes = [("type", entity.control.mediaContentType ?? "application/octet-stream")]
@@ -266,7 +266,7 @@ public struct AtomEntryWriter: Sendable {
     }
 
     /// Annotations with terms of a vocabulary; those that other elements stand for are left out.
-    private func writeAnnotations(_ entity: Entity, to xml: inout XMLOutput) {
+    private func writeAnnotations(_ entity: ODataEntity, to xml: inout XMLOutput) {
         for (name, value) in entity.control.annotations.sorted(by: { $0.key < $1.key }) {
             let at = name.firstIndex(of: "@")
             let term = at.map { String(name[name.index(after: $0)...]) } ?? name

@@ -108,7 +108,7 @@ public struct AtomFeedReader: ~Copyable, Sendable {
         }
     }
 
-    private mutating func readEntry(_ entry: XMLFragment) throws(PayloadError) -> Entity {
+    private mutating func readEntry(_ entry: XMLFragment) throws(PayloadError) -> ODataEntity {
         var declared = type
         // Entries of another set stand in a delta with a context of their own.
         if let context = entry.metadata("context") {

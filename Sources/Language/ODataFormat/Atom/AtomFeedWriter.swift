@@ -51,7 +51,7 @@ public struct AtomFeedWriter: Sendable {
     }
 
     /// Writes an entry, new or changed.
-    public mutating func entity(_ entity: Entity, context: String? = nil) {
+    public mutating func entity(_ entity: ODataEntity, context: String? = nil) {
         hasEntries = true
         writer.write(entity, context: context, to: &xml)
     }
@@ -99,7 +99,7 @@ public struct AtomFeedWriter: Sendable {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// An entry with nothing in it, of the type of an entity set: what to fill in for a create.
     ///
     /// - Returns: `nil` when the model has no such set.
@@ -128,11 +128,11 @@ extension Entity {
             self[name] = value
             return
         }
-        var inner: Entity
+        var inner: ODataEntity
         if case .complex(let present)? = self[name] {
             inner = present
         } else if case .complex(let type?)? = shape.property(name)?.type, let shape = model.shape(type) {
-            inner = Entity(shape: shape)
+            inner = ODataEntity(shape: shape)
         } else {
             throw .typeMismatch(property: name, type: shape.name, expected: "of a complex type")
         }

@@ -70,7 +70,7 @@ enum AtomAnnotation {
     static let authorURI = "atom.authorUri"
 }
 
-extension Entity {
+extension ODataEntity {
     /// The links of an Atom entry that stand for no property, in document order.
     public var atomLinks: [AtomLink] {
         get {
@@ -92,11 +92,11 @@ extension Entity {
         }
         set {
             let values = newValue.map { link -> ODataValue in
-                var members = Entity(shape: .untyped, ["rel": .string(link.relation), "href": .string(link.url)])
+                var members = ODataEntity(shape: .untyped, ["rel": .string(link.relation), "href": .string(link.url)])
                 if let type = link.type { members["type"] = .string(type) }
                 if let title = link.title { members["title"] = .string(title) }
                 if !link.attributes.isEmpty {
-                    let attributes = Entity(shape: .untyped, link.attributes.mapValues { .string($0) })
+                    let attributes = ODataEntity(shape: .untyped, link.attributes.mapValues { .string($0) })
                     members["attributes"] = .complex(attributes)
                 }
                 return .complex(members)

@@ -30,9 +30,9 @@ struct FeedMapping: Hashable, Sendable {
     var isRepeated: Bool { namespace == AtomNames.atom && (elements == ["link"] || elements == ["category"]) }
 
     /// The mappings of a type with those of its base types.
-    static func mappings(of shape: Shape, in model: EntityDataModel) -> FeedMappings {
+    static func mappings(of shape: TypeShape, in model: EntityDataModel) -> FeedMappings {
         var result: [FeedMapping] = []
-        var current: Shape? = shape
+        var current: TypeShape? = shape
         while let type = current {
             result += read(type.annotations, property: nil)
             current = type.baseType.flatMap { model.shape($0) }
@@ -180,7 +180,7 @@ extension FeedMapping {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The value at a path into complex values; `nil` when it is not loaded.
     func mappedValue(_ path: ArraySlice<String>) -> ODataValue? {
         guard let name = path.first, let value = self[name] else { return nil }
@@ -196,21 +196,21 @@ extension Entity {
             values[ordinal] = value
             return
         }
-        var inner: Entity
+        var inner: ODataEntity
         if case .complex(let present)? = values[ordinal] {
             inner = present
         } else {
             guard case .complex(let type?) = shape.properties[ordinal].type, let shape = model.shape(type) else {
                 return
             }
-            inner = Entity(shape: shape)
+            inner = ODataEntity(shape: shape)
         }
         inner.setMapped(value, path.dropFirst(), model: model)
         values[ordinal] = .complex(inner)
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The type of the property at a path into complex values.
     fileprivate func mappedType(_ path: ArraySlice<String>, _ model: EntityDataModel) -> TypeReference? {
         guard let name = path.first, let property = property(name) else { return nil }

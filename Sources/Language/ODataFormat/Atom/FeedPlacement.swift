@@ -8,7 +8,7 @@ struct FeedPlacement {
     private var repeated: [(condition: FeedMapping.Condition?, element: String, attributes: [(String, String)])] = []
     private let targets: Set<[String]>
 
-    init(_ mappings: FeedMappings, _ entity: Entity, writer: AtomEntryWriter) {
+    init(_ mappings: FeedMappings, _ entity: ODataEntity, writer: AtomEntryWriter) {
         targets = Set(mappings.all.filter { $0.namespace == AtomNames.atom }.map(\.elements))
         for mapping in mappings.all {
             guard let value = entity.mappedValue(mapping.sourcePath[...]), !value.isNull else { continue }

@@ -2,7 +2,7 @@ import ODataModel
 
 /// Texts with characters that XML has no way to say: control characters, U+FFFE and U+FFFF (XML 1.0, 2.2). Whoever writes
 /// for others to read leaves those characters out; what is sent to be kept is better not sent.
-extension Entity {
+extension ODataEntity {
     /// The path of the first such text in this entity and in what is related to it; `nil` where there is none.
     package var textBeyondXML: String? {
         func path(_ name: String, _ inner: String?) -> String? { inner.map { $0.isEmpty ? name : "\(name)/\($0)" } }
@@ -13,7 +13,7 @@ extension Entity {
             if let found = path(name, value.textBeyondXML) { return found }
         }
         for (name, related) in related.sorted(by: { $0.key < $1.key }) {
-            let entities: [Entity] =
+            let entities: [ODataEntity] =
                 switch related {
                 case .one(let entity): [entity]
                 case .many(let entities, _, _): entities

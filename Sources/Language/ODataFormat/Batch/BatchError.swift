@@ -21,17 +21,17 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case emptyChangeSet
         /// A request within a change set that changes nothing.
         case queryInChangeSet(String)
-        /// One part is larger than ``BatchLimits/maxPartBytes``.
+        /// One part is larger than ``BatchPartLimits/maxPartBytes``.
         case partTooLarge
         /// The request or status line is none.
         case malformedStartLine(String)
         /// A header field has no colon or no name.
         case malformedHeader(String)
-        /// There are more than ``BatchLimits/maxParts`` parts.
+        /// There are more than ``BatchPartLimits/maxParts`` parts.
         case tooManyParts
-        /// There are more than ``BatchLimits/maxHeaders`` header fields.
+        /// There are more than ``BatchPartLimits/maxHeaders`` header fields.
         case tooManyHeaders
-        /// A line is longer than ``BatchLimits/maxLineBytes``.
+        /// A line is longer than ``BatchPartLimits/maxLineBytes``.
         case lineTooLong
         /// Two requests have one id.
         case duplicateID(String)
@@ -82,12 +82,12 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
             case .nestedChangeSet: "a change set stands within a change set"
             case .emptyChangeSet: "a change set is empty"
             case .queryInChangeSet(let line): "\"\(line)\" stands in a change set"
-            case .partTooLarge: "a part is larger than \(BatchLimits.maxPartBytes) bytes"
+            case .partTooLarge: "a part is larger than \(BatchPartLimits.maxPartBytes) bytes"
             case .malformedStartLine(let line): "\"\(line)\" is no start of a message"
             case .malformedHeader(let line): "\"\(line)\" is no header field"
-            case .tooManyParts: "there are more than \(BatchLimits.maxParts) parts"
-            case .tooManyHeaders: "there are more than \(BatchLimits.maxHeaders) header fields"
-            case .lineTooLong: "a line is longer than \(BatchLimits.maxLineBytes) bytes"
+            case .tooManyParts: "there are more than \(BatchPartLimits.maxParts) parts"
+            case .tooManyHeaders: "there are more than \(BatchPartLimits.maxHeaders) header fields"
+            case .lineTooLong: "a line is longer than \(BatchPartLimits.maxLineBytes) bytes"
             case .duplicateID(let id): "two requests have the id \(id)"
             case .unknownDependency(let id): "no earlier request or group has the id \(id)"
             case .scatteredGroup(let group): "the requests of group \(group) do not stand side by side"

@@ -88,7 +88,7 @@ public struct BatchResponsePart: Hashable, Sendable {
 }
 
 /// What a batch may hold at most.
-public enum BatchLimits {
+public enum BatchPartLimits {
     /// How many requests or responses.
     public static let maxParts = 1000
     /// How many header fields each.

@@ -36,14 +36,14 @@ struct JSONBatchReader: Sendable {
             case .missing?: throw .at(JSONPosition(), .noPart(boundary: "\(name)"), expected: "the member \(name)")
             case .item(let item, let position)?:
                 count += 1
-                guard count <= BatchLimits.maxParts else {
-                    throw .at(position, .tooManyParts, expected: "at most \(BatchLimits.maxParts) parts")
+                guard count <= BatchPartLimits.maxParts else {
+                    throw .at(position, .tooManyParts, expected: "at most \(BatchPartLimits.maxParts) parts")
                 }
                 return (item, position)
             }
         }
-        guard chunks.pending <= BatchLimits.maxPartBytes else {
-            throw .at(chunks.origin, .partTooLarge, expected: "at most \(BatchLimits.maxPartBytes) bytes")
+        guard chunks.pending <= BatchPartLimits.maxPartBytes else {
+            throw .at(chunks.origin, .partTooLarge, expected: "at most \(BatchPartLimits.maxPartBytes) bytes")
         }
         return nil
     }

@@ -92,8 +92,8 @@ struct MultipartReader: Sendable {
         while phase != .epilogue {
             guard let (end, next) = nextLine() else {
                 if isComplete { throw endError() }
-                guard buffer.count - partStart <= BatchLimits.maxPartBytes else {
-                    throw error(.partTooLarge, at: partStart, expected: "at most \(BatchLimits.maxPartBytes) bytes")
+                guard buffer.count - partStart <= BatchPartLimits.maxPartBytes else {
+                    throw error(.partTooLarge, at: partStart, expected: "at most \(BatchPartLimits.maxPartBytes) bytes")
                 }
                 return nil
             }
@@ -241,8 +241,8 @@ struct MultipartReader: Sendable {
             phase = .preamble
             return
         }
-        guard count < BatchLimits.maxParts else {
-            throw error(.tooManyParts, at: partStart, expected: "at most \(BatchLimits.maxParts) parts")
+        guard count < BatchPartLimits.maxParts else {
+            throw error(.tooManyParts, at: partStart, expected: "at most \(BatchPartLimits.maxParts) parts")
         }
         guard type == "application/http" else {
             throw error(
@@ -332,8 +332,8 @@ struct MultipartReader: Sendable {
     }
 
     private func text(_ range: Range<Int>) throws(BatchError) -> String {
-        guard range.count <= BatchLimits.maxLineBytes else {
-            throw error(.lineTooLong, at: range.lowerBound, expected: "at most \(BatchLimits.maxLineBytes) bytes")
+        guard range.count <= BatchPartLimits.maxLineBytes else {
+            throw error(.lineTooLong, at: range.lowerBound, expected: "at most \(BatchPartLimits.maxLineBytes) bytes")
         }
         return MultipartSyntax.trimmed(String(decoding: buffer[range], as: UTF8.self))
     }
@@ -359,8 +359,9 @@ struct MultipartReader: Sendable {
                 throw error(
                     .malformedHeader(String(content.prefix(80))), at: position, expected: "a name, a colon and a value")
             }
-            guard headers.count < BatchLimits.maxHeaders else {
-                throw error(.tooManyHeaders, at: position, expected: "at most \(BatchLimits.maxHeaders) header fields")
+            guard headers.count < BatchPartLimits.maxHeaders else {
+                throw error(
+                    .tooManyHeaders, at: position, expected: "at most \(BatchPartLimits.maxHeaders) header fields")
             }
             let value = MultipartSyntax.trimmed(content[content.index(after: colon)...])
             headers.append(BatchHeader(MultipartSyntax.trimmed(content[..<colon]), value))

@@ -4,16 +4,16 @@ import ODataModel
 /// (OData JSON Format 4.01, 16 *Bound Function* and 17 *Bound Action*).
 struct BoundOperations: Sendable {
     /// By the type of the binding parameter, overloads once.
-    private var byType: [QualifiedName: [Operation]] = [:]
+    private var byType: [QualifiedName: [ODataOperation]] = [:]
     /// The same for those that are bound to collections of entities of a type.
-    private var byCollection: [QualifiedName: [Operation]] = [:]
+    private var byCollection: [QualifiedName: [ODataOperation]] = [:]
 
     /// None.
     init() {}
 
     /// Those of a model that are bound to entities.
     init(of model: EntityDataModel) {
-        func add(_ operation: Operation, to type: QualifiedName, _ all: inout [QualifiedName: [Operation]]) {
+        func add(_ operation: ODataOperation, to type: QualifiedName, _ all: inout [QualifiedName: [ODataOperation]]) {
             let isKnown = all[type]?.contains { $0.name == operation.name } ?? false
             if !isKnown { all[type, default: []].append(operation) }
         }
@@ -27,18 +27,18 @@ struct BoundOperations: Sendable {
     }
 
     /// Those that an entity of a type offers, inherited ones first.
-    func offered(with type: QualifiedName, in model: EntityDataModel) -> [Operation] {
+    func offered(with type: QualifiedName, in model: EntityDataModel) -> [ODataOperation] {
         Self.offered(byType, with: type, in: model)
     }
 
     /// Those that a collection of entities of a type offers, inherited ones first.
-    func offered(withCollectionOf type: QualifiedName, in model: EntityDataModel) -> [Operation] {
+    func offered(withCollectionOf type: QualifiedName, in model: EntityDataModel) -> [ODataOperation] {
         Self.offered(byCollection, with: type, in: model)
     }
 
     private static func offered(
-        _ byType: [QualifiedName: [Operation]], with type: QualifiedName, in model: EntityDataModel
-    ) -> [Operation] {
+        _ byType: [QualifiedName: [ODataOperation]], with type: QualifiedName, in model: EntityDataModel
+    ) -> [ODataOperation] {
         guard !byType.isEmpty else { return [] }
         var chain: [QualifiedName] = []
         var current: QualifiedName? = type
@@ -46,7 +46,7 @@ struct BoundOperations: Sendable {
             chain.append(name)
             current = model.shape(name)?.baseType
         }
-        var result: [Operation] = []
+        var result: [ODataOperation] = []
         for name in chain.reversed() {
             for operation in byType[name] ?? [] where !result.contains(where: { $0.name == operation.name }) {
                 result.append(operation)
@@ -56,13 +56,13 @@ struct BoundOperations: Sendable {
     }
 
     /// What follows a function's name in its target: its parameters with aliases to be filled in.
-    static func parameterTemplate(_ operation: Operation) -> String {
+    static func parameterTemplate(_ operation: ODataOperation) -> String {
         guard operation.kind == .function else { return "" }
         return "(" + operation.parameters.dropFirst().map { "\($0.name)=@\($0.name)" }.joined(separator: ",") + ")"
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// Whether a property is a stream.
     var hasStreamProperties: Bool { primitiveTypes.contains(.stream) }
 }
@@ -77,7 +77,7 @@ public struct AdvertisedOperation: Hashable, Sendable {
     public var target: String?
 }
 
-extension Entity {
+extension ODataEntity {
     /// The actions and functions that the service offers with this entity; those it says to be unavailable
     /// are left out (OData JSON Format 4.01, 16 and 17).
     public var advertisedOperations: [AdvertisedOperation] {

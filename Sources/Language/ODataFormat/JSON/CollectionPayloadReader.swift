@@ -21,10 +21,10 @@ public struct CollectionPayloadReader: Sendable {
     /// What comes out.
     public enum Element: Hashable, Sendable {
         /// An entity, new or changed in a delta.
-        case entity(Entity)
+        case entity(ODataEntity)
         /// An entity that left the result (OData JSON Format 4.01, 15.3): known by its id, or by the key
         /// properties and control information of `entity`. The reason is `deleted` or `changed`.
-        case removed(id: String?, entity: Entity?, reason: String)
+        case removed(id: String?, entity: ODataEntity?, reason: String)
         /// A link that was added (15.4).
         case link(DeltaLink)
         /// A link that was deleted (15.5).

@@ -59,7 +59,7 @@ public struct CollectionPayloadWriter: Sendable {
     /// - Parameters:
     ///   - entity: the entity.
     ///   - context: its own context URL, if it differs from that of the collection.
-    public mutating func entity(_ entity: Entity, context: String? = nil) {
+    public mutating func entity(_ entity: ODataEntity, context: String? = nil) {
         if let reason = entity.control.removedReason, let id = entity.control.id, writer.version < .v401 {
             // 4.0 has an object of its own for it, which knows the id alone.
             return removed(id: id, reason: reason, set: set)

@@ -17,7 +17,7 @@ struct CollectionProgress: Sendable {
     let reader: EntityPayloadReader
     let type: QualifiedName
     /// The shape of that type, so that it is not looked up for each element.
-    private let shape: Shape
+    private let shape: TypeShape
     var state = JSONScanner.State()
     private var stage = Stage.start
     private var summary = CollectionSummary()
@@ -180,7 +180,7 @@ struct CollectionProgress: Sendable {
                 return .serviceError(error)
             }
         }
-        let entity: Entity
+        let entity: ODataEntity
         do throws(JSONError) {
             entity = try readEntity(&scanner, declared)
         } catch {
@@ -207,14 +207,14 @@ struct CollectionProgress: Sendable {
         return Self.outcome(entity)
     }
 
-    private static func outcome(_ entity: Entity) -> Outcome {
+    private static func outcome(_ entity: ODataEntity) -> Outcome {
         guard let reason = entity.control.removedReason else { return .element(.entity(entity)) }
         return .element(.removed(id: entity.control.id, entity: entity, reason: reason))
     }
 
     private func readEntity(
         _ scanner: inout JSONScanner, _ declared: QualifiedName?
-    ) throws(JSONError) -> Entity {
+    ) throws(JSONError) -> ODataEntity {
         if let verbose { return try verbose.readInstance(&scanner, declared: declared ?? type) }
         return try declared == nil
             ? reader.readInstance(&scanner, of: shape) : reader.readInstance(&scanner, declared: declared)

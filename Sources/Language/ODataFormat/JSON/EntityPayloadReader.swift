@@ -14,7 +14,7 @@ public enum Strictness: Hashable, Sendable {
 /// A single entity as the body of a request or response.
 public struct EntityPayload: Hashable, Sendable {
     /// The entity.
-    public var entity: Entity
+    public var entity: ODataEntity
     /// The context URL.
     public var context: String?
 }
@@ -74,7 +74,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     }
 
     /// Takes the error object where one stands instead of an instance.
-    static func takeError(_ scanner: inout JSONScanner, _ shape: Shape) throws(JSONError) -> ODataErrorPayload? {
+    static func takeError(_ scanner: inout JSONScanner, _ shape: TypeShape) throws(JSONError) -> ODataErrorPayload? {
         guard shape.ordinal(of: "error") == nil, try scanner.peekKind() == .object else { return nil }
         var ahead = scanner
         try ahead.beginObject()
@@ -88,12 +88,12 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     /// Reads the entity or complex value that comes next.
     ///
     /// - Throws: `JSONError` with the place and the property path.
-    public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
+    public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         try readInstance(&scanner, of: declared.flatMap { model.shape($0) } ?? .untyped)
     }
 
     /// Reads the instance that comes next, for who has looked its type up.
-    func readInstance(_ scanner: inout JSONScanner, of shape: Shape) throws(JSONError) -> Entity {
+    func readInstance(_ scanner: inout JSONScanner, of shape: TypeShape) throws(JSONError) -> ODataEntity {
         var instance = InstanceInProgress(shape: shape)
         var next = 0
         try scanner.beginObject()
@@ -184,7 +184,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     }
 
     /// The type that a later member of the same object states.
-    private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> Shape? {
+    private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> TypeShape? {
         var ahead = scanner
         try ahead.skipValue()
         while let key = try ahead.nextKey() {
@@ -196,7 +196,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         return nil
     }
 
-    private func shape(stated text: String) -> Shape? {
+    private func shape(stated text: String) -> TypeShape? {
         switch model.typeReference(fragment: text) {
         case .entity(let name?), .complex(let name?): model.shape(name)
         default: nil

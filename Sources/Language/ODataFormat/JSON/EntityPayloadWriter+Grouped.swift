@@ -28,7 +28,7 @@ extension EntityPayloadWriter {
     }
 
     /// Writes the properties of a row whose shape names paths.
-    func writeGrouped(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
+    func writeGrouped(_ entity: ODataEntity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         let leaves = zip(entity.shape.properties, entity.values).compactMap { property, value in
             value.map { Leaf(property.name, property.type, value: $0) }
         }

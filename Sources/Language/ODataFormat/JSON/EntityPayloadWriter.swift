@@ -62,7 +62,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     ///   - context: the context URL, for whole bodies.
     ///   - json: takes it.
     public func write(
-        _ entity: Entity, declared: QualifiedName?, context: String? = nil, to json: inout JSONWriter
+        _ entity: ODataEntity, declared: QualifiedName?, context: String? = nil, to json: inout JSONWriter
     ) {
         json.beginObject()
         if metadata != .none, let context { write("context", context, to: &json) }
@@ -71,13 +71,13 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// Writes a related entity or complex value.
-    public func writeInstance(_ entity: Entity, declared: QualifiedName?, to json: inout JSONWriter) {
+    public func writeInstance(_ entity: ODataEntity, declared: QualifiedName?, to json: inout JSONWriter) {
         json.beginObject()
         writeMembers(entity, declared: declared, to: &json)
         json.endObject()
     }
 
-    private func writeMembers(_ entity: Entity, declared: QualifiedName?, to json: inout JSONWriter) {
+    private func writeMembers(_ entity: ODataEntity, declared: QualifiedName?, to json: inout JSONWriter) {
         var annotations = AnnotationGroups()
         if metadata != .none {
             annotations = AnnotationGroups(entity.control.annotations)
@@ -139,7 +139,8 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     private func writeControl(
-        _ entity: Entity, _ declared: QualifiedName?, annotations: inout AnnotationGroups, to json: inout JSONWriter
+        _ entity: ODataEntity, _ declared: QualifiedName?, annotations: inout AnnotationGroups,
+        to json: inout JSONWriter
     ) {
         let shape = entity.shape
         let control = entity.control
@@ -175,7 +176,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// Offers the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
-    private func writeOperations(_ id: String, _ entity: Entity, to json: inout JSONWriter) {
+    private func writeOperations(_ id: String, _ entity: ODataEntity, to json: inout JSONWriter) {
         write(
             operations.offered(with: entity.shape.name, in: model).filter {
                 entity.control.annotations["#\($0.name)"] == nil
@@ -193,7 +194,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         write(operations.offered(withCollectionOf: type, in: model), at: url, &json)
     }
 
-    private func write(_ operations: [Operation], at url: String, _ json: inout JSONWriter) {
+    private func write(_ operations: [ODataOperation], at url: String, _ json: inout JSONWriter) {
         for operation in operations {
             json.key("#\(operation.name)")
             json.beginObject()
@@ -206,7 +207,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     /// Says where the streams are that are properties (OData JSON Format 4.01, 10 *Stream Property*).
-    private func writeStreams(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
+    private func writeStreams(_ entity: ODataEntity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         guard let id = entity.control.id else { return }
         for property in entity.shape.properties where property.type.primitive == .stream {
             let stated = annotations.take(property.name)
@@ -293,7 +294,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
 
     // MARK: Related entities
 
-    private func writeRelated(_ entity: Entity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
+    private func writeRelated(_ entity: ODataEntity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         for property in entity.shape.navigationProperties {
             write(annotations.take(property.name), of: property.name, &json)
             if metadata == .full, let id = entity.control.id, entity.control.removedReason == nil {
@@ -314,7 +315,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     }
 
     private func write(
-        _ related: RelatedEntities, _ property: NavigationProperty, entity: Entity, to json: inout JSONWriter
+        _ related: RelatedEntities, _ property: NavigationProperty, entity: ODataEntity, to json: inout JSONWriter
     ) {
         switch related {
         case .none:

@@ -2,7 +2,7 @@ import ODataModel
 
 /// An instance while its members come in: what belongs to a property may stand before or after it.
 struct InstanceInProgress {
-    var entity: Entity
+    var entity: ODataEntity
     var hasStatedType = false
     /// Whether what is still to come was looked through for a type once: nothing else is there the next time.
     private(set) var hasLookedAhead = false
@@ -13,12 +13,12 @@ struct InstanceInProgress {
     var counts: [String: Int64] = [:]
     var nextLinks: [String: String] = [:]
 
-    init(shape: Shape) { entity = Entity(shape: shape) }
+    init(shape: TypeShape) { entity = ODataEntity(shape: shape) }
 
     /// The type that a later member states, where none was stated so far and nobody has looked for it.
     ///
     /// - Parameter find: looks for it, in time proportional to what is still to come.
-    mutating func typeAhead(_ find: () throws(JSONError) -> Shape?) throws(JSONError) -> Shape? {
+    mutating func typeAhead(_ find: () throws(JSONError) -> TypeShape?) throws(JSONError) -> TypeShape? {
         guard !hasStatedType, !hasLookedAhead else { return nil }
         let shape = try find()
         hasLookedAhead = true
@@ -36,9 +36,9 @@ struct InstanceInProgress {
     }
 
     /// Goes on as an instance of another type: base-type properties keep their ordinals.
-    mutating func adopt(_ shape: Shape) {
+    mutating func adopt(_ shape: TypeShape) {
         guard shape != entity.shape else { return }
-        var next = Entity(shape: shape)
+        var next = ODataEntity(shape: shape)
         for (property, value) in zip(entity.shape.properties, entity.values) {
             if let value { next[property.name] = value }
         }
@@ -51,7 +51,7 @@ struct InstanceInProgress {
     }
 
     /// The instance with counts, links and references put where they belong.
-    consuming func finished() -> Entity {
+    consuming func finished() -> ODataEntity {
         // Most have none of it.
         if bindings.isEmpty, counts.isEmpty, nextLinks.isEmpty { return entity }
         for (name, ids) in bindings {
@@ -59,9 +59,9 @@ struct InstanceInProgress {
             case .many(let entities, let count, let nextLink):
                 // Existing entities beside new ones: each reference is an entity of which only the id is known.
                 let type = entity.shape.navigationProperty(name)?.target
-                let shape = entities.first?.shape ?? Shape.untyped
+                let shape = entities.first?.shape ?? TypeShape.untyped
                 let references = ids.map { id in
-                    var reference = Entity(shape: shape)
+                    var reference = ODataEntity(shape: shape)
                     reference.control.id = id
                     reference.control.type = type
                     return reference
@@ -89,8 +89,8 @@ struct InstanceInProgress {
 
 extension JSONValueReading {
     /// Reads an array of entities.
-    func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [Entity] {
-        var entities: [Entity] = []
+    func readMany(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> [ODataEntity] {
+        var entities: [ODataEntity] = []
         try scanner.beginArray()
         while try scanner.nextElement() {
             do throws(JSONError) {

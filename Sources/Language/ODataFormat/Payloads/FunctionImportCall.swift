@@ -58,9 +58,9 @@ public struct FunctionImportCall: Sendable {
     /// The HTTP method to call it with.
     public let httpMethod: String
     /// The parameters, in whichever direction they go.
-    public let parameters: [Operation.Parameter]
+    public let parameters: [ODataOperation.Parameter]
     /// The parameters that a call has arguments for: all but those that only come back.
-    public var writableParameters: [Operation.Parameter] { parameters.filter { $0.mode != .output } }
+    public var writableParameters: [ODataOperation.Parameter] { parameters.filter { $0.mode != .output } }
     /// The type of the result; `nil` for none.
     public let returnType: TypeReference?
     private let model: EntityDataModel

@@ -69,7 +69,7 @@ public struct PayloadEncoder: Sendable {
     ///   - declared: the type that the reader expects; another one is stated. The entity's own by default, unless
     ///     its control information has a type.
     ///   - context: the context URL, for the answers of V3 and V4.
-    public func entity(_ entity: Entity, declared: QualifiedName? = nil, context: String? = nil) -> [UInt8] {
+    public func entity(_ entity: ODataEntity, declared: QualifiedName? = nil, context: String? = nil) -> [UInt8] {
         switch format {
         case .json:
             var json = JSONWriter()
@@ -85,7 +85,7 @@ public struct PayloadEncoder: Sendable {
     }
 
     /// An entity without what only answers have.
-    func outgoing(_ entity: Entity) -> Entity {
+    func outgoing(_ entity: ODataEntity) -> ODataEntity {
         var result = entity
         if !includesRelated { result.related = [:] }
         guard purpose != .response else { return result }
@@ -213,7 +213,7 @@ public struct EntityStreamWriter: Sendable {
     }
 
     /// Writes an entity, new or changed.
-    public mutating func entity(_ entity: Entity) {
+    public mutating func entity(_ entity: ODataEntity) {
         let entity = encoder.outgoing(entity)
         light?.entity(entity)
         verbose?.entity(entity)

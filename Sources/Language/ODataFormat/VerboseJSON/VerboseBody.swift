@@ -8,7 +8,7 @@ enum VerboseBody {
     ///   - bytes: the whole body.
     ///   - shape: the type of the content, whose properties are no wrappers.
     static func read<Result>(
-        _ bytes: [UInt8], _ shape: Shape, read: (inout JSONScanner) throws(JSONError) -> Result
+        _ bytes: [UInt8], _ shape: TypeShape, read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(PayloadError) -> Result {
         var serviceError: ODataErrorPayload?
         do throws(JSONError) {
@@ -27,7 +27,7 @@ enum VerboseBody {
     }
 
     private static func unwrapped<Result>(
-        _ scanner: inout JSONScanner, _ shape: Shape, read: (inout JSONScanner) throws(JSONError) -> Result
+        _ scanner: inout JSONScanner, _ shape: TypeShape, read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         var ahead = scanner
         guard try scanner.peekKind() == .object, shape.ordinal(of: "d") == nil else { return try read(&scanner) }
@@ -52,7 +52,7 @@ enum VerboseBody {
     ///   - shape: the type of a structured value; untyped for others.
     ///   - isStructured: whether the value is an object of its own.
     static func readNamed<Result>(
-        _ scanner: inout JSONScanner, _ shape: Shape, isStructured: Bool, isCollection: Bool,
+        _ scanner: inout JSONScanner, _ shape: TypeShape, isStructured: Bool, isCollection: Bool,
         read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         guard try scanner.peekKind() == .object else { return try read(&scanner) }
@@ -92,7 +92,7 @@ extension ValuePayload {
         verboseJSON bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
         let reader = VerboseEntityReader(model: model, strictness: strictness)
-        var shape = Shape.untyped
+        var shape = TypeShape.untyped
         var isStructured = false
         switch type.element {
         case .complex(let name), .entity(let name):

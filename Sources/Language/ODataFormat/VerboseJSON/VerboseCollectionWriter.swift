@@ -34,7 +34,7 @@ public struct VerboseCollectionWriter: Sendable {
     }
 
     /// Writes an entry.
-    public mutating func entity(_ entity: Entity) { writer.writeInstance(entity, to: &json) }
+    public mutating func entity(_ entity: ODataEntity) { writer.writeInstance(entity, to: &json) }
 
     /// Writes that an entry left the result, as V4 does within a feed of V2.
     public mutating func removed(id: String, set: String) {

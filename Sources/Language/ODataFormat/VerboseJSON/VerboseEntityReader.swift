@@ -36,7 +36,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     /// Reads the entry or complex value that comes next.
     ///
     /// - Throws: `JSONError` with the place and the property path.
-    public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
+    public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         var instance = InstanceInProgress(shape: declared.flatMap { model.shape($0) } ?? .untyped)
         var members = JSONMemberSet()
         var predicted = 0
@@ -197,7 +197,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     }
 
     /// The type that a later `__metadata` states.
-    private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> Shape? {
+    private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> TypeShape? {
         var ahead = scanner
         try ahead.skipValue()
         while let key = try ahead.nextKey() {
@@ -286,7 +286,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     }
 
     private func readFeed(_ scanner: inout JSONScanner, _ type: QualifiedName) throws(JSONError) -> RelatedEntities {
-        var entities: [Entity]?
+        var entities: [ODataEntity]?
         var count: Int64?
         var nextLink: String?
         try scanner.beginObject()
@@ -307,7 +307,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     }
 
     /// Entries of which only the URI is known are references to existing ones (OData V2, *Creating Entries*).
-    private static func related(_ entities: [Entity], _ count: Int64?, nextLink: String?) -> RelatedEntities {
+    private static func related(_ entities: [ODataEntity], _ count: Int64?, nextLink: String?) -> RelatedEntities {
         let references = entities.compactMap(reference)
         if count == nil, nextLink == nil, !entities.isEmpty, references.count == entities.count {
             return .references(references)
@@ -315,7 +315,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return .many(entities, count: count, nextLink: nextLink)
     }
 
-    private static func reference(_ entity: Entity) -> String? {
+    private static func reference(_ entity: ODataEntity) -> String? {
         guard entity.values.allSatisfy({ $0 == nil }), entity.dynamicProperties.isEmpty, entity.related.isEmpty,
             entity.control.annotations.isEmpty
         else { return nil }
@@ -345,7 +345,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
 
 extension EntityDataModel {
     /// The shape of the type that a payload states, as a plain name or as a fragment.
-    func stated(_ name: String) -> Shape? {
+    func stated(_ name: String) -> TypeShape? {
         switch typeReference(fragment: name) {
         case .entity(let name?), .complex(let name?): shape(name)
         default: nil

@@ -29,7 +29,7 @@ public struct VerboseEntityWriter: Sendable {
     }
 
     /// Writes an entry as a whole body, in `d` for responses.
-    public func writeBody(_ entity: Entity, to json: inout JSONWriter) {
+    public func writeBody(_ entity: ODataEntity, to json: inout JSONWriter) {
         wrap(&json) { json in writeInstance(entity, to: &json) }
     }
 
@@ -93,7 +93,7 @@ public struct VerboseEntityWriter: Sendable {
     // MARK: Instances
 
     /// Writes an entry or complex value as an object.
-    public func writeInstance(_ entity: Entity, to json: inout JSONWriter) {
+    public func writeInstance(_ entity: ODataEntity, to json: inout JSONWriter) {
         json.beginObject()
         writeMetadata(entity, to: &json)
         for (property, value) in zip(entity.shape.properties, entity.values) {
@@ -110,7 +110,7 @@ public struct VerboseEntityWriter: Sendable {
         json.endObject()
     }
 
-    private func writeMetadata(_ entity: Entity, to json: inout JSONWriter) {
+    private func writeMetadata(_ entity: ODataEntity, to json: inout JSONWriter) {
         let control = entity.control
         guard isResponse || entity.control.type != nil else { return }
         json.key("__metadata")
@@ -136,7 +136,7 @@ public struct VerboseEntityWriter: Sendable {
         json.endObject()
     }
 
-    private func writeOperations(_ entity: Entity, to json: inout JSONWriter) {
+    private func writeOperations(_ entity: ODataEntity, to json: inout JSONWriter) {
         let links = entity.shape.navigationProperties.compactMap { property -> (String, String)? in
             guard case .string(let link)? = entity.control.annotations["\(property.name)@odata.associationLink"] else {
                 return nil
@@ -168,7 +168,7 @@ public struct VerboseEntityWriter: Sendable {
         json.endObject()
     }
 
-    private func writeStream(_ name: String, _ entity: Entity, to json: inout JSONWriter) {
+    private func writeStream(_ name: String, _ entity: ODataEntity, to json: inout JSONWriter) {
         var members: [(String, String)] = []
         for (member, control) in [
             ("media_src", "mediaReadLink"), ("edit_media", "mediaEditLink"), ("content_type", "mediaContentType"),
@@ -193,7 +193,7 @@ public struct VerboseEntityWriter: Sendable {
 
     // MARK: Related entities
 
-    private func writeRelated(_ property: NavigationProperty, _ entity: Entity, to json: inout JSONWriter) {
+    private func writeRelated(_ property: NavigationProperty, _ entity: ODataEntity, to json: inout JSONWriter) {
         guard includesRelated, let related = entity.related[property.name] else {
             return writeDeferred(property, entity, to: &json)
         }
@@ -224,7 +224,7 @@ public struct VerboseEntityWriter: Sendable {
         }
     }
 
-    private func writeMany(_ entities: [Entity], _ count: Int64?, nextLink: String?, to json: inout JSONWriter) {
+    private func writeMany(_ entities: [ODataEntity], _ count: Int64?, nextLink: String?, to json: inout JSONWriter) {
         if version > .v1 {
             json.beginObject()
             if let count {
@@ -244,7 +244,7 @@ public struct VerboseEntityWriter: Sendable {
         json.endObject()
     }
 
-    private func writeDeferred(_ property: NavigationProperty, _ entity: Entity, to json: inout JSONWriter) {
+    private func writeDeferred(_ property: NavigationProperty, _ entity: ODataEntity, to json: inout JSONWriter) {
         guard isResponse else { return }
         var link = (entity.control.editLink ?? entity.control.id).map { "\($0)/\(property.name)" }
         if case .string(let stated)? = entity.control.annotations["\(property.name)@odata.navigationLink"] {

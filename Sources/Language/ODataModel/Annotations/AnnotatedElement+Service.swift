@@ -1,6 +1,6 @@
 private let capabilities = Vocabulary.capabilities
 
-extension Schema {
+extension ODataSchema {
     /// The version of the schema within that of the service, which grows with each addition: `sap:schema-version`,
     /// `Core.SchemaVersion`.
     public var schemaVersion: String? { string(Vocabulary.schemaVersion) }

@@ -122,9 +122,9 @@ extension AnnotationExpression {
     }
 }
 
-extension Schema: AnnotatedElement {}
+extension ODataSchema: AnnotatedElement {}
 extension StructuredType: AnnotatedElement {}
-extension Shape: AnnotatedElement {}
+extension TypeShape: AnnotatedElement {}
 extension EnumType: AnnotatedElement {}
 extension EnumType.Member: AnnotatedElement {}
 extension TypeDefinition: AnnotatedElement {}
@@ -134,8 +134,8 @@ extension Property: AnnotatedElement {
     public static var annotatedKind: AnnotatedKind { .property }
 }
 extension NavigationProperty: AnnotatedElement {}
-extension Operation: AnnotatedElement {}
-extension Operation.Parameter: AnnotatedElement {
+extension ODataOperation: AnnotatedElement {}
+extension ODataOperation.Parameter: AnnotatedElement {
     /// Parameters are described as properties are.
     public static var annotatedKind: AnnotatedKind { .property }
 }

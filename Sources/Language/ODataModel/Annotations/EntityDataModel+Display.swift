@@ -47,7 +47,7 @@ extension EntityDataModel {
     }
 
     private func collect(
-        _ shape: Shape, prefix: String, depth: Int, into leaves: inout [(path: String, property: Property)]
+        _ shape: TypeShape, prefix: String, depth: Int, into leaves: inout [(path: String, property: Property)]
     ) {
         for property in shape.properties {
             if case .complex(let name?) = property.type, let complex = self.shape(name) {

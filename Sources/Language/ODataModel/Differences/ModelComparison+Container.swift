@@ -5,7 +5,7 @@ extension ModelComparison {
         let (old, new) = (old.schemas.flatMap(\.operations), new.schemas.flatMap(\.operations))
         let oldKeys = Set(old.map(\.comparisonKey))
         let lostKeys = oldKeys.subtracting(new.map(\.comparisonKey))
-        func key(_ operation: Operation) -> String {
+        func key(_ operation: ODataOperation) -> String {
             guard !oldKeys.contains(operation.comparisonKey) else { return operation.comparisonKey }
             var shorter = operation
             while shorter.parameters.last?.mayBeLeftOut == true {
@@ -19,7 +19,7 @@ extension ModelComparison {
             added: { ($0.kind == .action ? "action" : "function", nil) })
     }
 
-    mutating func compare(_ old: Operation, _ new: Operation) {
+    mutating func compare(_ old: ODataOperation, _ new: ODataOperation) {
         let path = old.comparisonKey
         if old.kind != new.kind {
             add(
@@ -163,7 +163,7 @@ extension ModelComparison {
     }
 }
 
-extension Operation {
+extension ODataOperation {
     /// What tells operations and their overloads apart.
     fileprivate var comparisonKey: String { "\(name)(\(signature))" }
 }

@@ -28,18 +28,18 @@ public protocol EntityRepresentable: Sendable {
     ///
     /// By default ``init(row:)`` of each. The compiler makes code of it for the one type, where a loop elsewhere asks for
     /// everything anew with each entity.
-    static func odataInstances(of entities: consuming [Entity]) throws -> [Self]
+    static func odataInstances(of entities: consuming [ODataEntity]) throws -> [Self]
 }
 
 extension EntityRepresentable {
     /// Reads an instance from each entity.
     @inlinable
-    public static func odataInstances(of entities: consuming [Entity]) throws -> [Self] {
+    public static func odataInstances(of entities: consuming [ODataEntity]) throws -> [Self] {
         try entities.map { try Self(row: $0) }
     }
 }
 
-/// Gives the properties of one row: of an ``Entity``, a database statement or a JSON reader.
+/// Gives the properties of one row: of an ``ODataEntity``, a database statement or a JSON reader.
 public protocol PropertyReader: ~Copyable {
     /// The value of a property.
     ///
@@ -51,7 +51,7 @@ public protocol PropertyReader: ~Copyable {
     ///
     /// - Parameter shape: the type wanted, where the row does not know its own.
     /// - Throws: ``EntityError`` when a value is none of its property's type.
-    func entity(as shape: Shape) throws(EntityError) -> Entity
+    func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity
 }
 
 /// Takes the properties of one row.
@@ -87,7 +87,7 @@ extension PropertyReader where Self: ~Copyable {
 
 extension PropertyReader where Self: ~Copyable {
     /// Asks for each property of the shape; what is not loaded stays so.
-    public func entity(as shape: Shape) throws(EntityError) -> Entity {
+    public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity {
         var values = [ODataValue?](repeating: nil, count: shape.properties.count)
         for (ordinal, property) in shape.properties.enumerated() {
             do throws(EntityError) {
@@ -100,7 +100,7 @@ extension PropertyReader where Self: ~Copyable {
                 throw error
             }
         }
-        return Entity(shape: shape, values: values)
+        return ODataEntity(shape: shape, values: values)
     }
 }
 
@@ -118,12 +118,12 @@ extension PropertyWriter {
     }
 }
 
-extension Entity: PropertyReader, PropertyWriter {
+extension ODataEntity: PropertyReader, PropertyWriter {
     /// The shape's name.
     public var typeName: QualifiedName { shape.name }
 
     /// The entity itself, whose shape may be that of a derived type.
-    public func entity(as shape: Shape) throws(EntityError) -> Entity { self }
+    public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity { self }
 
     /// Sets a property.
     public mutating func set(_ value: ODataValue, for name: String) throws(EntityError) {

@@ -214,7 +214,7 @@ extension ODataValue: ODataValueConvertible {
     public var odataValue: ODataValue { self }
 }
 
-extension Entity: ODataValueConvertible {
+extension ODataEntity: ODataValueConvertible {
     /// Reads an instance of a complex type.
     public init?(odataValue: ODataValue) {
         guard case .complex(let entity) = odataValue else { return nil }

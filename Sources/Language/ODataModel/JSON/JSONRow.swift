@@ -40,7 +40,7 @@ public final class JSONRow: PropertyReader {
     }
 
     /// The shape whose properties the members are.
-    public let shape: Shape
+    public let shape: TypeShape
     /// The model of nested values.
     public let model: EntityDataModel
     /// Whether values are taken in other forms that can mean one value only, and ``entity(as:)`` leaves out a value that
@@ -70,7 +70,7 @@ public final class JSONRow: PropertyReader {
     ///   - shape: the type of the objects.
     ///   - model: the model of nested values.
     ///   - isForgiving: whether a value that cannot be read costs its property alone.
-    public init(shape: Shape, model: EntityDataModel, isForgiving: Bool = false) {
+    public init(shape: TypeShape, model: EntityDataModel, isForgiving: Bool = false) {
         self.shape = shape
         self.model = model
         self.isForgiving = isForgiving
@@ -367,7 +367,7 @@ public final class JSONRow: PropertyReader {
     ///
     /// Other members are left out: related entities, and what the model does not know. If the row forgives, a value that
     /// cannot be read is left out, too, and noted in ``ControlInformation/unreadable``.
-    public func entity(as shape: Shape) throws(EntityError) -> Entity {
+    public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity {
         var values = [ODataValue?](repeating: nil, count: count)
         var unreadable: [String: UnreadableValue] = [:]
         do throws(JSONError) {
@@ -383,7 +383,7 @@ public final class JSONRow: PropertyReader {
                     unreadable[names[ordinal]] = lost
                 }
             }
-            var entity = Entity(shape: self.shape, values: values)
+            var entity = ODataEntity(shape: self.shape, values: values)
             entity.control.unreadable = unreadable
             if !members.isEmpty { try readAnnotations(into: &entity.control) }
             return entity

@@ -10,7 +10,7 @@
 public struct JSONRowWriter: PropertyWriter {
     /// Holds what has been written and not yet sent.
     public var json: JSONWriter
-    private let shape: Shape
+    private let shape: TypeShape
     private let values: PropertiesOnlyWriter
     private let names: [String]
     private let keys: [JSONWriter.Key]
@@ -24,7 +24,7 @@ public struct JSONRowWriter: PropertyWriter {
     ///   - isIEEE754Compatible: whether 64-bit integers and decimals are written as strings.
     ///   - json: the writer to go on with.
     public init(
-        shape: Shape, model: EntityDataModel, isIEEE754Compatible: Bool = false, json: JSONWriter = JSONWriter()
+        shape: TypeShape, model: EntityDataModel, isIEEE754Compatible: Bool = false, json: JSONWriter = JSONWriter()
     ) {
         self.shape = shape
         self.json = json

@@ -11,7 +11,7 @@ extension JSONScanner {
     /// - Returns: whether the object has ended.
     /// - Throws: ``JSONError`` with the property path.
     package mutating func readProperties(
-        of shape: Shape, into values: inout [ODataValue?], next: inout Int, wantsNumbers: Bool = false,
+        of shape: TypeShape, into values: inout [ODataValue?], next: inout Int, wantsNumbers: Bool = false,
         stopsAtUnreadable: Bool = false
     ) throws(JSONError) -> Bool {
         let table = shape.propertyNames

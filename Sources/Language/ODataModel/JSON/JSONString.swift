@@ -113,7 +113,7 @@ func hexDigit(_ byte: UInt8) -> UInt8? {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The ordinal of the structural property that a member name stands for.
     ///
     /// - Parameters:

@@ -13,9 +13,9 @@ public final class EntityDataModel: Sendable {
     /// The version of the document that the model came from.
     public let version: ODataVersion
     /// The schemas in document order.
-    public let schemas: [Schema]
+    public let schemas: [ODataSchema]
     /// The schemas that the document uses from others, where those were read too.
-    public let includedSchemas: [Schema]
+    public let includedSchemas: [ODataSchema]
     /// The documents that the document refers to.
     public let references: [CSDLReference]
     /// The document itself, where the reader was asked to keep it.
@@ -59,7 +59,7 @@ public final class EntityDataModel: Sendable {
     /// - Throws: ``ModelError`` when a base type is missing or inheritance goes in a circle, when two
     ///   elements share a name, or when a set names a type that is not there.
     public init(
-        schemas: [Schema], version: ODataVersion = .v401, includedSchemas: [Schema] = [],
+        schemas: [ODataSchema], version: ODataVersion = .v401, includedSchemas: [ODataSchema] = [],
         references: [CSDLReference] = [], originalText: [UInt8]? = nil, setsOfUnknownTypes: [String] = []
     ) throws(ModelError) {
         self.version = version
@@ -215,7 +215,7 @@ public final class EntityDataModel: Sendable {
     }
 
     /// The overloads of an action or function.
-    public func operations(_ name: QualifiedName) -> [Operation] {
+    public func operations(_ name: QualifiedName) -> [ODataOperation] {
         index.operations[name]?.map { schema(of: $0).operations[$0.index] } ?? []
     }
 
@@ -223,14 +223,14 @@ public final class EntityDataModel: Sendable {
         lateIndex.load() ?? lateIndex.storeIfNil(LateIndex(schemas + includedSchemas))
     }
 
-    private func schema(of place: Place) -> Schema {
+    private func schema(of place: Place) -> ODataSchema {
         place.schema < schemas.count ? schemas[place.schema] : includedSchemas[place.schema - schemas.count]
     }
 
     /// The shape of an entity or complex type.
     ///
     /// It is compiled when it is first asked for: a model has hundreds of types and an app uses a few.
-    public func shape(_ name: QualifiedName) -> Shape? {
+    public func shape(_ name: QualifiedName) -> TypeShape? {
         guard case .structured(let slot) = typesByName[name] else { return nil }
         return slot.shape(in: self)
     }
@@ -244,12 +244,12 @@ public final class EntityDataModel: Sendable {
     }
 
     /// The shape of an entity set's declared type.
-    public func shape(ofSet name: String) -> Shape? { entitySet(name).flatMap { shape($0.type) } }
+    public func shape(ofSet name: String) -> TypeShape? { entitySet(name).flatMap { shape($0.type) } }
 
     /// The shape of an entity set's declared type, for what cannot go on without.
     ///
     /// - Throws: ``ModelError/noEntityType(set:)``.
-    public func requiredShape(ofSet name: String) throws(ModelError) -> Shape {
+    public func requiredShape(ofSet name: String) throws(ModelError) -> TypeShape {
         guard let shape = shape(ofSet: name) else { throw .noEntityType(set: name) }
         return shape
     }
@@ -317,7 +317,7 @@ private final class LateIndex: Sendable {
     /// The types that derive from a type directly, in document order.
     let derivedTypes: [QualifiedName: [QualifiedName]]
 
-    init(_ schemas: [Schema]) {
+    init(_ schemas: [ODataSchema]) {
         var operations: [QualifiedName: [EntityDataModel.Place]] = [:]
         var derivedTypes: [QualifiedName: [QualifiedName]] = [:]
         for (number, schema) in schemas.enumerated() {
@@ -337,16 +337,16 @@ private final class LateIndex: Sendable {
 /// A structured type and the shape that is made of it once.
 private final class StructuredTypeSlot: Sendable {
     let type: StructuredType
-    private let compiled = AtomicLazyReference<Shape>()
+    private let compiled = AtomicLazyReference<TypeShape>()
 
     init(_ type: StructuredType) { self.type = type }
 
     /// The shape; the model has checked that the base types are there and end somewhere.
-    func shape(in model: EntityDataModel) -> Shape {
+    func shape(in model: EntityDataModel) -> TypeShape {
         if let shape = compiled.load() { return shape }
         // From the first base type that has its shape downwards, without recursion: lines may be long.
         var line = [self]
-        var base: Shape?
+        var base: TypeShape?
         while let name = line[line.count - 1].type.baseType, let slot = model.slot(name) {
             if let shape = slot.compiled.load() {
                 base = shape
@@ -354,9 +354,9 @@ private final class StructuredTypeSlot: Sendable {
             }
             line.append(slot)
         }
-        var result = Shape(line[line.count - 1].type, base: base)
+        var result = TypeShape(line[line.count - 1].type, base: base)
         result = line[line.count - 1].compiled.storeIfNil(result)
-        for slot in line.dropLast().reversed() { result = slot.compiled.storeIfNil(Shape(slot.type, base: result)) }
+        for slot in line.dropLast().reversed() { result = slot.compiled.storeIfNil(TypeShape(slot.type, base: result)) }
         return result
     }
 }

@@ -8,7 +8,7 @@ public struct ModelNode: Sendable {
     /// What an element is.
     public enum Element: Hashable, Sendable {
         /// A schema.
-        case schema(Schema)
+        case schema(ODataSchema)
         /// An entity type or complex type.
         case structuredType(StructuredType)
         /// An enumeration type.
@@ -16,7 +16,7 @@ public struct ModelNode: Sendable {
         /// A type definition.
         case typeDefinition(TypeDefinition)
         /// An action or function: one of its overloads.
-        case operation(Operation)
+        case operation(ODataOperation)
         /// A term.
         case term(Term)
         /// An entity container.
@@ -28,7 +28,7 @@ public struct ModelNode: Sendable {
         /// A member of an enumeration type.
         case enumMember(EnumType.Member)
         /// A parameter of an operation.
-        case parameter(Operation.Parameter)
+        case parameter(ODataOperation.Parameter)
         /// An entity set.
         case entitySet(EntitySet)
         /// A singleton.
@@ -93,7 +93,7 @@ public struct ModelNode: Sendable {
         }
     }
 
-    private static func elements(of schema: Schema, _ model: EntityDataModel) -> [ModelNode] {
+    private static func elements(of schema: ODataSchema, _ model: EntityDataModel) -> [ModelNode] {
         func node(_ name: QualifiedName, _ element: Element) -> ModelNode {
             ModelNode(model: model, path: name.description, element: element)
         }

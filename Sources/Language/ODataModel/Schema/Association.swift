@@ -93,7 +93,7 @@ public struct Association: Hashable, Sendable {
 }
 
 /// Which way a navigation property goes along an association of V2 or V3 metadata.
-public struct Relationship: Hashable, Sendable {
+public struct NavigationRelationship: Hashable, Sendable {
     /// The association.
     public var association: QualifiedName
     /// The role of the end that the property starts from.

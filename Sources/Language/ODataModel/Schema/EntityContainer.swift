@@ -112,7 +112,7 @@ public struct OperationImport: Hashable, Sendable {
     /// The operation it calls.
     public var operation: QualifiedName
     /// Action or function.
-    public var kind: Operation.Kind
+    public var kind: ODataOperation.Kind
     /// The set of the entities returned.
     public var entitySet: String?
     /// V2: the HTTP method stated in the metadata.
@@ -124,7 +124,7 @@ public struct OperationImport: Hashable, Sendable {
 
     /// Makes an operation import.
     public init(
-        name: String, operation: QualifiedName, kind: Operation.Kind, entitySet: String? = nil,
+        name: String, operation: QualifiedName, kind: ODataOperation.Kind, entitySet: String? = nil,
         httpMethod: String? = nil, isInServiceDocument: Bool = false, annotations: [Annotation] = [],
         qualifiedName: String? = nil
     ) {

@@ -51,7 +51,7 @@ public struct NavigationProperty: Hashable, Sendable {
     /// The annotations on what happens then.
     public var onDeleteAnnotations: [Annotation]
     /// V2 and V3: the association that the document has behind it.
-    public var relationship: Relationship?
+    public var relationship: NavigationRelationship?
     /// The annotations on the property.
     public var annotations: [Annotation]
 
@@ -59,7 +59,8 @@ public struct NavigationProperty: Hashable, Sendable {
     public init(
         name: String, target: QualifiedName, isCollection: Bool, isNullable: Bool = true, partner: String? = nil,
         isContainment: Bool = false, constraints: [ReferentialConstraint] = [], onDelete: OnDeleteAction? = nil,
-        onDeleteAnnotations: [Annotation] = [], relationship: Relationship? = nil, annotations: [Annotation] = []
+        onDeleteAnnotations: [Annotation] = [], relationship: NavigationRelationship? = nil,
+        annotations: [Annotation] = []
     ) {
         self.name = name
         self.target = target

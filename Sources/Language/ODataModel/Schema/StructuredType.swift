@@ -1,6 +1,6 @@
 /// An entity type or complex type as declared, without what it inherits
 /// (OData CSDL 4.01, 6 *Entity Type* and 9 *Complex Type*). What a value looks like with
-/// everything inherited is its ``Shape``.
+/// everything inherited is its ``TypeShape``.
 public struct StructuredType: Hashable, Sendable {
     /// What kind of structured type this is.
     public enum Kind: Hashable, Sendable {

@@ -51,7 +51,7 @@ struct CodableValue: Encodable {
             while !list.isAtEnd { members.append(try decode(from: list.superDecoder(), element, model)) }
             return .collection(members)
         case .complex(let name), .entity(let name):
-            return .complex(try Entity(from: decoder, as: name.flatMap { model.shape($0) }, in: model))
+            return .complex(try ODataEntity(from: decoder, as: name.flatMap { model.shape($0) }, in: model))
         case .enumeration:
             return .enumeration(try decoder.singleValueContainer().decode(Int64.self))
         case .primitive(let type), .typeDefinition(_, let type): return try decode(from: decoder, type)
@@ -81,7 +81,7 @@ struct CodableValue: Encodable {
         switch type {
         case .complex, .entity: return try decode(from: decoder, type, model)
         case .untyped where stated != nil:
-            return .complex(try Entity(from: decoder, as: nil, in: model))
+            return .complex(try ODataEntity(from: decoder, as: nil, in: model))
         default: return try decode(from: object.superDecoder(forKey: .value), type, model)
         }
     }

@@ -18,7 +18,7 @@ public protocol JSONValueReading {
     ///     may state a derived one.
     func readInstance(
         _ scanner: inout JSONScanner, declared: QualifiedName?
-    ) throws(JSONError) -> Entity
+    ) throws(JSONError) -> ODataEntity
 }
 
 /// What a forgiving reader makes of the value of a property.

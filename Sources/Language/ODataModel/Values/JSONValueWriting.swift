@@ -13,7 +13,7 @@ public protocol JSONValueWriting {
     ///   - entity: the instance.
     ///   - declared: the declared type; `nil` for the abstract types and untyped values.
     ///   - writer: takes the object.
-    func writeInstance(_ entity: Entity, declared: QualifiedName?, to writer: inout JSONWriter)
+    func writeInstance(_ entity: ODataEntity, declared: QualifiedName?, to writer: inout JSONWriter)
 }
 
 extension JSONValueWriting {
@@ -86,7 +86,7 @@ struct PropertiesOnlyWriter: JSONValueWriting {
     let model: EntityDataModel
     let isIEEE754Compatible: Bool
 
-    func writeInstance(_ entity: Entity, declared: QualifiedName?, to writer: inout JSONWriter) {
+    func writeInstance(_ entity: ODataEntity, declared: QualifiedName?, to writer: inout JSONWriter) {
         writer.beginObject()
         // Where nothing is declared, nothing else tells a type that the model has.
         let isTold = declared.map { $0 == entity.shape.name } ?? (model.shape(entity.shape.name) == nil)

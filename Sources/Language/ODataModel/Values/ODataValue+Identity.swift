@@ -35,9 +35,9 @@ extension Optional<ODataValue> {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Whether two entities are equal, and all texts among their properties byte for byte.
-    package func isIdentical(to other: Entity) -> Bool {
+    package func isIdentical(to other: ODataEntity) -> Bool {
         self == other && zip(values, other.values).allSatisfy { $0.isIdentical(to: $1) }
             && dynamicProperties.allSatisfy { $1.isIdentical(to: other.dynamicProperties[$0] ?? .null) }
     }

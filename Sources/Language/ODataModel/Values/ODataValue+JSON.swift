@@ -22,9 +22,9 @@ extension ODataValue {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The shape of objects whose type nobody knows: open, with no property declared.
-    public static let untyped = Shape(
+    public static let untyped = TypeShape(
         StructuredType(name: QualifiedName("Edm", "Untyped"), kind: .complex, isOpen: true), base: nil)
 }
 
@@ -33,8 +33,8 @@ struct PropertiesOnlyReader: JSONValueReading {
     let model: EntityDataModel
     let isForgiving: Bool
 
-    func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
-        var entity = Entity(shape: declared.flatMap { model.shape($0) } ?? .untyped)
+    func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
+        var entity = ODataEntity(shape: declared.flatMap { model.shape($0) } ?? .untyped)
         var members = JSONMemberSet()
         var types: [String: TypeReference] = [:]
         try scanner.beginObject()
@@ -84,11 +84,11 @@ struct PropertiesOnlyReader: JSONValueReading {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Starts anew with another shape; annotations may stand before the type.
-    fileprivate mutating func become(_ shape: Shape) {
+    fileprivate mutating func become(_ shape: TypeShape) {
         let (annotations, unreadable) = (control.annotations, control.unreadable)
-        self = Entity(shape: shape)
+        self = ODataEntity(shape: shape)
         if !annotations.isEmpty { control.annotations = annotations }
         control.unreadable = unreadable
     }

@@ -40,7 +40,7 @@ public enum ODataValue: Hashable, Sendable {
     /// A value of one of the geography and geometry types. Boxed as instances are.
     indirect case geo(GeoValue)
     /// A value of a complex type. Boxed, so that every other value stays within 24 bytes.
-    indirect case complex(Entity)
+    indirect case complex(ODataEntity)
     /// An ordered collection.
     case collection([ODataValue])
 

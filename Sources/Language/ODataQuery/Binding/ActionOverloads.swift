@@ -1,13 +1,13 @@
 import ODataModel
 
-extension Operation {
+extension ODataOperation {
     /// The parameters without the binding parameter.
     public var ownParameters: [Parameter] { Array(parameters.dropFirst(isBound ? 1 : 0)) }
 }
 
 extension EntityDataModel {
     /// An action with all others of its name that are called on the same: the path does not tell them apart.
-    public func overloads(of action: Operation) -> [Operation] {
+    public func overloads(of action: ODataOperation) -> [ODataOperation] {
         operations(action.name).filter {
             $0.kind == action.kind && $0.isBound == action.isBound
                 && (!action.isBound || $0.parameters.first?.type == action.parameters.first?.type)
@@ -17,7 +17,7 @@ extension EntityDataModel {
     /// The overload of an action that takes the parameters which a body gives: the one with exactly these, else one
     /// of which all others may be left out, else the action itself (OData Protocol 4.01, 11.5.5.2 *Action Overload
     /// Resolution*).
-    public func overload(of action: Operation, taking names: Set<String>) -> Operation {
+    public func overload(of action: ODataOperation, taking names: Set<String>) -> ODataOperation {
         let candidates = overloads(of: action)
         return candidates.first { names == Set($0.ownParameters.map(\.name)) }
             ?? candidates.first { candidate in

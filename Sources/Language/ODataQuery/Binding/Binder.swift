@@ -44,7 +44,7 @@ public struct Binder: Sendable {
     ///   - set: the entity set of the rows; `nil` when they are contained or are no entities.
     /// - Throws: ``QueryError`` as ``bind(_:)`` does.
     public func bindQuery(
-        _ options: QueryOptions, shape: Shape, set: EntitySet?
+        _ options: QueryOptions, shape: TypeShape, set: EntitySet?
     ) throws(QueryError) -> BoundQuery {
         let session = BindingSession(model: model, functions: functions, aliases: options.aliases)
         return try session.query(options, shape: shape, source: set?.name, set: set)
@@ -59,7 +59,7 @@ public struct Binder: Sendable {
     ///   - aliases: the values of parameter aliases, by name without `@`.
     /// - Throws: ``QueryError`` as ``bind(_:)`` does.
     public func bind(
-        _ expression: Expression, shape: Shape, set: EntitySet?, aliases: [String: Expression] = [:]
+        _ expression: CommonExpression, shape: TypeShape, set: EntitySet?, aliases: [String: CommonExpression] = [:]
     ) throws(QueryError) -> BoundExpression {
         let session = BindingSession(model: model, functions: functions, aliases: aliases)
         return try session.bind(expression, in: Scope(shape: shape, source: set?.name))

@@ -5,7 +5,7 @@ extension BindingSession {
     /// Resolves an expression.
     ///
     /// Small on purpose: what it has on the stack is multiplied by the depth of the query.
-    func bind(_ expression: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+    func bind(_ expression: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression {
         try enter(expression)
         defer { leave() }
         switch expression {
@@ -23,7 +23,7 @@ extension BindingSession {
         }
     }
 
-    private func enter(_ expression: Expression) throws(QueryError) { try enter(at: expression.offset) }
+    private func enter(_ expression: CommonExpression) throws(QueryError) { try enter(at: expression.offset) }
 
     private func bind(alias name: Identifier, in scope: Scope) throws(QueryError) -> BoundExpression {
         try substituting(name) { value throws(QueryError) in
@@ -37,7 +37,7 @@ extension BindingSession {
     }
 
     private func namedCall(
-        _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
+        _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if let node = try rollupNode(name, arguments, in: scope) { return .path(node.path) }
         if let test = try hierarchyTest(name, arguments, in: scope) { return test }
@@ -51,7 +51,7 @@ extension BindingSession {
 
     /// Resolves an expression where a value of a type is expected, which lets JSON stand for it.
     func bind(
-        _ expression: Expression, expecting type: TypeReference, in scope: Scope
+        _ expression: CommonExpression, expecting type: TypeReference, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if case .alias(let name) = expression {
             return try substituting(name) { value throws(QueryError) in
@@ -68,7 +68,7 @@ extension BindingSession {
     }
 
     /// Resolves a condition.
-    func condition(_ expression: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+    func condition(_ expression: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression {
         try boolean(bind(expression, in: scope), at: expression.offset)
     }
 
@@ -84,7 +84,7 @@ extension BindingSession {
 
     /// Runs a body with the value of an alias; an alias without one is null (OData URL Conventions 4.01, 5.3).
     func substituting<Value>(
-        _ name: Identifier, _ body: (Expression?) throws(QueryError) -> Value
+        _ name: Identifier, _ body: (CommonExpression?) throws(QueryError) -> Value
     ) throws(QueryError) -> Value {
         guard !open.contains(name.text) else {
             let circle = (open + [name.text]).map { "@\($0)" }.joined(separator: ", ")
@@ -147,7 +147,7 @@ extension BindingSession {
     }
 
     /// A list: one constant when all members are constants.
-    private func list(_ items: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
+    private func list(_ items: [CommonExpression], in scope: Scope) throws(QueryError) -> BoundExpression {
         var members: [BoundExpression] = []
         var element: TypeReference?
         for item in items {
@@ -178,7 +178,7 @@ extension BindingSession {
     // MARK: cast and isof
 
     private func typeTest(
-        _ test: Expression.TypeTest, of operand: Expression?, _ name: Identifier, in scope: Scope
+        _ test: CommonExpression.TypeTest, of operand: CommonExpression?, _ name: Identifier, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         let inner: BoundExpression
         if let operand {

@@ -3,7 +3,9 @@ import ODataModel
 /// The canonical functions: how many arguments, of which types, and what comes out
 /// (OData URL Conventions 4.01, 5.1.1.4 to 5.1.1.13).
 extension BindingSession {
-    func call(_ name: Identifier, _ arguments: [Expression], in scope: Scope) throws(QueryError) -> BoundExpression {
+    func call(_ name: Identifier, _ arguments: [CommonExpression], in scope: Scope) throws(QueryError)
+        -> BoundExpression
+    {
         guard let function = CanonicalFunction(name: name.text) else {
             if name.text.lowercased() == "isdefined" { return try isDefined(arguments, at: name.offset, in: scope) }
             if let call = try custom(name, arguments, in: scope) { return call }
@@ -31,7 +33,7 @@ extension BindingSession {
     }
 
     private func isDefined(
-        _ arguments: [Expression], at offset: Int?, in scope: Scope
+        _ arguments: [CommonExpression], at offset: Int?, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         guard arguments.count == 1, case .path(let path) = try bind(arguments[0], in: scope) else {
             throw typeError("isdefined takes one path.", at: offset)
@@ -43,7 +45,7 @@ extension BindingSession {
 
     /// A call of a registered function with arguments in order; `nil` when there is none of the name.
     private func custom(
-        _ name: Identifier, _ arguments: [Expression], in scope: Scope
+        _ name: Identifier, _ arguments: [CommonExpression], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         guard let overloads = functions.scalar[name.text] else { return nil }
         guard let function = overloads.first(where: { $0.parameters.count == arguments.count }) else {
@@ -57,7 +59,7 @@ extension BindingSession {
     }
 
     /// The expression that a call stands for; `nil` if no function of the name stands for one.
-    private func meaning(of name: Identifier, _ arguments: [Expression]) throws(QueryError) -> Expression? {
+    private func meaning(of name: Identifier, _ arguments: [CommonExpression]) throws(QueryError) -> CommonExpression? {
         guard let function = functions.expressions[name.text] else { return nil }
         guard arguments.count == function.parameterCount else {
             throw wrongCount(of: arguments, name, [function.parameterCount])
@@ -65,7 +67,7 @@ extension BindingSession {
         return function.body(arguments)
     }
 
-    private func wrongCount(of arguments: [Expression], _ name: Identifier, _ counts: [Int]) -> QueryError {
+    private func wrongCount(of arguments: [CommonExpression], _ name: Identifier, _ counts: [Int]) -> QueryError {
         let counts = counts.sorted().map(String.init).joined(separator: " or ")
         let noun = counts == "1" ? "argument" : "arguments"
         return typeError("\(name) takes \(counts) \(noun), not \(arguments.count).", at: name.offset)
@@ -74,7 +76,7 @@ extension BindingSession {
     /// A call of a registered function with its parameters by name, after the value it is bound to, if any; `nil`
     /// when there is none of the name.
     func custom(
-        _ name: Identifier, on binding: BoundExpression?, _ arguments: [Expression.NamedArgument], in scope: Scope
+        _ name: Identifier, on binding: BoundExpression?, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         guard let overloads = functions.scalar[name.text] else { return nil }
         let given = Set(arguments.map(\.name.text))
@@ -115,7 +117,7 @@ extension BindingSession {
     /// Where a function and its arguments stand.
     private struct Call {
         var name: Identifier
-        var arguments: [Expression]
+        var arguments: [CommonExpression]
 
         func offset(_ index: Int) -> Int? {
             index < arguments.count ? arguments[index].offset ?? name.offset : name.offset
@@ -320,7 +322,7 @@ extension BindingSession {
 
     /// `case`: all values get one type.
     private func conditional(
-        _ arguments: [Expression], at offset: Int?, in scope: Scope
+        _ arguments: [CommonExpression], at offset: Int?, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         guard arguments.count >= 2, arguments.count % 2 == 0 else {
             throw typeError("case takes pairs of a condition and a value.", at: offset)

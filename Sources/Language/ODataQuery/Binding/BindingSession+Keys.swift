@@ -3,7 +3,7 @@ import ODataModel
 /// Key values with the names and types that the model declares (OData URL Conventions 4.01, 4.3).
 extension BindingSession {
     /// Resolves a key predicate against the key of a shape, parts in declared order.
-    func key(_ predicate: KeyPredicate, of shape: Shape, at offset: Int?) throws(QueryError) -> EntityKey {
+    func key(_ predicate: KeyPredicate, of shape: TypeShape, at offset: Int?) throws(QueryError) -> EntityKey {
         guard !shape.key.isEmpty else { throw typeError("\(shape.name) has no key.", at: offset) }
         switch predicate {
         case .single(let value):
@@ -30,10 +30,10 @@ extension BindingSession {
     }
 
     private func part(
-        _ property: StructuredType.KeyProperty, _ value: Expression, of shape: Shape, at offset: Int?
+        _ property: StructuredType.KeyProperty, _ value: CommonExpression, of shape: TypeShape, at offset: Int?
     ) throws(QueryError) -> EntityKey.Part {
         let type = keyType(property, of: shape)
-        let scope = Scope(shape: Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
+        let scope = Scope(shape: TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
         guard case .constant(let constant, let given) = try bind(value, in: scope) else {
             throw typeError(
                 "A key is made of literals: expected \(describeKey(of: shape)).", at: value.offset ?? offset)
@@ -50,7 +50,7 @@ extension BindingSession {
     /// Resolves a predicate that names no property of the key, but those of an alternate key that the type or set
     /// declares (`Core.AlternateKeys`; OData URL Conventions 4.01, 4.3.5); `nil` when it is not one.
     func alternateKey(
-        _ predicate: KeyPredicate, of shape: Shape, set: EntitySet?, at offset: Int?
+        _ predicate: KeyPredicate, of shape: TypeShape, set: EntitySet?, at offset: Int?
     ) throws(QueryError) -> (key: EntityKey, condition: BoundExpression, variable: RangeVariable)? {
         guard case .compound(let values) = predicate else { return nil }
         let names = Set(values.map(\.name.text))
@@ -80,7 +80,7 @@ extension BindingSession {
 
     /// A key value from the text of a path segment.
     func keyValue(
-        _ text: String, for property: StructuredType.KeyProperty, of shape: Shape, at offset: Int?
+        _ text: String, for property: StructuredType.KeyProperty, of shape: TypeShape, at offset: Int?
     ) throws(QueryError) -> ODataValue {
         let type = keyType(property, of: shape)
         if type.primitive == .string { return .string(text) }
@@ -88,7 +88,7 @@ extension BindingSession {
             return value
         }
         if type.primitive == .duration, let value = ODataDuration(text) { return .duration(value) }
-        if let expression = try? Expression(parsing: text), case .literal(let literal) = expression,
+        if let expression = try? CommonExpression(parsing: text), case .literal(let literal) = expression,
             literal.type != .string, !literal.value.isNull,
             let value = TypePromotion.adapt(literal.value, to: type, model: model)
         {
@@ -102,13 +102,13 @@ extension BindingSession {
     }
 
     /// The key's names and types for messages.
-    func describeKey(of shape: Shape) -> String {
+    func describeKey(of shape: TypeShape) -> String {
         shape.key.map { "\($0.name) (\(keyType($0, of: shape)))" }.joined(separator: ", ")
     }
 
     /// The type at the end of a key property's path.
-    private func keyType(_ property: StructuredType.KeyProperty, of shape: Shape) -> TypeReference {
-        var current: Shape? = shape
+    private func keyType(_ property: StructuredType.KeyProperty, of shape: TypeShape) -> TypeReference {
+        var current: TypeShape? = shape
         var type: TypeReference = .untyped("Edm.Untyped")
         for name in property.path.split(separator: "/").map(String.init) {
             if let found = current?.property(name) {

@@ -9,7 +9,7 @@ extension BindingSession {
     /// - Returns: `nil` when the model declares no such function.
     /// - Throws: when what it gives cannot stand in an expression, or the entity is of no entity set.
     func declared(
-        _ name: Identifier, on state: PathState, _ arguments: [Expression.NamedArgument], in scope: Scope
+        _ name: Identifier, on state: PathState, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         let given = Set(arguments.map(\.name.text))
         let overloads = qualified(name.text).flatMap { model.operations($0) }.filter { operation in
@@ -47,7 +47,7 @@ extension BindingSession {
         return try custom(ScalarFunction(declared: overload, types), values, at: name.offset)
     }
 
-    private func isBound(_ operation: Operation, to state: PathState) -> Bool {
+    private func isBound(_ operation: ODataOperation, to state: PathState) -> Bool {
         guard operation.isBound, case .entity(let wanted?)? = operation.parameters.first?.type,
             case .entity = state.type,
             let shape = state.shape
@@ -61,7 +61,7 @@ extension ScalarFunction {
     /// entity, then the parameters in the order of the declaration. Only the service can compute it.
     ///
     /// - Parameter types: the types of all these arguments.
-    public init(declared operation: Operation, _ types: [TypeReference]) {
+    public init(declared operation: ODataOperation, _ types: [TypeReference]) {
         let name = Self.name(declared: operation)
         self.init(name, types, returns: operation.returnType ?? .primitive(.string)) { _ in
             throw QueryError(.unsupported(feature: name), "\(name) can be computed by its service alone.")
@@ -70,7 +70,7 @@ extension ScalarFunction {
     }
 
     /// The name of a function that the service declares, which no other overload has.
-    public static func name(declared operation: Operation) -> String {
+    public static func name(declared operation: ODataOperation) -> String {
         let binding = operation.isBound ? operation.parameters.first.map { "\($0.type)" } ?? "" : ""
         return "\(operation.name)(\(binding);\(operation.ownParameters.map(\.name).joined(separator: ",")))"
     }

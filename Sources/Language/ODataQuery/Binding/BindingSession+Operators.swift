@@ -4,7 +4,8 @@ import ODataModel
 extension BindingSession {
     // MARK: Unary
 
-    func bind(_ symbol: UnaryOperator, _ inner: Expression, in scope: Scope) throws(QueryError) -> BoundExpression {
+    func bind(_ symbol: UnaryOperator, _ inner: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression
+    {
         let operand = try bind(inner, in: scope)
         switch symbol {
         case .not: return .unary(.not, try boolean(operand, at: inner.offset), .primitive(.boolean))
@@ -20,7 +21,7 @@ extension BindingSession {
     // MARK: Binary
 
     func bind(
-        _ symbol: BinaryOperator, left: Expression, right: Expression, in scope: Scope
+        _ symbol: BinaryOperator, left: CommonExpression, right: CommonExpression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left: left, right: right, in: scope) }
         let first = try bind(left, in: scope)
@@ -30,7 +31,7 @@ extension BindingSession {
 
     /// An operation with a JSON object, which is a value of the other operand's type.
     private func bindJSON(
-        _ symbol: BinaryOperator, left: Expression, right: Expression, in scope: Scope
+        _ symbol: BinaryOperator, left: CommonExpression, right: CommonExpression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         if isJSON(left) {
             let second = try bind(right, in: scope)
@@ -44,7 +45,7 @@ extension BindingSession {
 
     /// The operation over operands that are resolved.
     private func combine(
-        _ symbol: BinaryOperator, left: (Expression, BoundExpression), right: (Expression, BoundExpression)
+        _ symbol: BinaryOperator, left: (CommonExpression, BoundExpression), right: (CommonExpression, BoundExpression)
     ) throws(QueryError) -> BoundExpression {
         let (left, first) = left
         let (right, second) = right
@@ -235,7 +236,7 @@ extension BindingSession {
 
     /// `operand in (…)`; over a collection of the model it is the question whether any member is equal.
     func membership(
-        of operand: Expression, in collection: Expression, _ scope: Scope
+        of operand: CommonExpression, in collection: CommonExpression, _ scope: Scope
     ) throws(QueryError) -> BoundExpression {
         let value = try bind(operand, in: scope)
         if case .alias(let name) = collection {
@@ -243,7 +244,7 @@ extension BindingSession {
                 try self.membership(of: operand, in: inner ?? .list([]), scope)
             }
         }
-        var items: [Expression] = []
+        var items: [CommonExpression] = []
         if case .list(let list) = collection { items = list } else { items = [collection] }
         if items.count == 1 {
             let only = try bind(items[0], expecting: value.type, in: scope)
@@ -284,7 +285,7 @@ extension BindingSession {
     }
 
     /// Whether it is a JSON object, whose type only its place tells, or an alias that stands for one.
-    private func isJSON(_ expression: Expression) -> Bool {
+    private func isJSON(_ expression: CommonExpression) -> Bool {
         switch expression {
         case .json: true
         case .alias(let name): if case .json? = aliases[name.text] { true } else { false }

@@ -6,13 +6,13 @@ struct PathState {
     var steps: [BoundStep] = []
     var type: TypeReference
     /// The shape at the end; `nil` at primitive values.
-    var shape: Shape?
+    var shape: TypeShape?
     /// The entity set or singleton of the last entity on the way; `nil` when it is not known.
     var source: String?
     /// The complex properties and casts since the last entity: the beginning of a navigation property's path.
     var prefix: [String] = []
     /// The conditions of `$filter(…)` steps over the collection at the end.
-    var filters: [Expression] = []
+    var filters: [CommonExpression] = []
 
     var path: BoundPath { BoundPath(variable: variable, steps: steps, type: type) }
     var isCollection: Bool { type.isCollection }
@@ -257,7 +257,7 @@ extension BindingSession {
         state.shape = nil
     }
 
-    private func castStep(_ target: Shape, _ state: inout PathState) {
+    private func castStep(_ target: TypeShape, _ state: inout PathState) {
         state.steps.append(.cast(target))
         let type: TypeReference = target.kind == .entity ? .entity(target.name) : .complex(target.name)
         state.type = state.isCollection ? .collection(type) : type
@@ -342,7 +342,7 @@ extension BindingSession {
 
     /// A key after a navigation property, or a call of a function that is bound to what the path leads to.
     private func take(
-        _ name: Identifier, _ arguments: [Expression.NamedArgument], isLast: Bool, state: inout PathState,
+        _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], isLast: Bool, state: inout PathState,
         in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         try flushFilters(&state, in: scope)
@@ -379,7 +379,7 @@ extension BindingSession {
     }
 
     private func lambda(
-        _ name: Identifier?, _ predicate: Expression?, state: PathState, in scope: Scope
+        _ name: Identifier?, _ predicate: CommonExpression?, state: PathState, in scope: Scope
     ) throws(QueryError) -> (RangeVariable, filters: [BoundExpression], body: BoundExpression?) {
         let (variable, filterScope) = memberScope(state, named: name?.text, in: scope)
         let filters = try state.filters.map { expression throws(QueryError) in

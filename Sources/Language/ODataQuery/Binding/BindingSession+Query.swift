@@ -5,7 +5,7 @@ import ODataModel
 /// `$expand` and `$select`.
 extension BindingSession {
     func query(
-        _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope? = nil
+        _ options: QueryOptions, shape: TypeShape, source: String?, set: EntitySet?, within outer: Scope? = nil
     ) throws(QueryError) -> BoundQuery {
         if !options.temporal.isEmpty, let name = options.temporal.keys.min() { throw unsupported(name, at: nil) }
         if let moved = selectingRelated(options, of: shape) {
@@ -15,7 +15,7 @@ extension BindingSession {
     }
 
     private func resolved(
-        _ options: QueryOptions, shape: Shape, source: String?, set: EntitySet?, within outer: Scope?
+        _ options: QueryOptions, shape: TypeShape, source: String?, set: EntitySet?, within outer: Scope?
     ) throws(QueryError) -> BoundQuery {
         var scope = Scope(shape: shape, source: source)
         var query = BoundQuery(shape: shape, set: set, variable: scope.current)
@@ -68,7 +68,7 @@ extension BindingSession {
 
     /// V2 and V3 select properties of expanded entities by a path through the navigation property; 4.01 nests them
     /// in `$expand`, where they are moved; `nil` where there is nothing to move.
-    private func selectingRelated(_ options: QueryOptions, of shape: Shape) -> QueryOptions? {
+    private func selectingRelated(_ options: QueryOptions, of shape: TypeShape) -> QueryOptions? {
         guard !options.expand.isEmpty else { return nil }
         let isAsked = options.select.contains { item in
             if case .path(let path) = item.kind { path.count > 1 } else { false }
@@ -102,7 +102,7 @@ extension BindingSession {
     }
 
     /// Whether an item of `$expand` asks for a stream.
-    private func isStream(_ item: ExpandItem, of shape: Shape?) -> Bool {
+    private func isStream(_ item: ExpandItem, of shape: TypeShape?) -> Bool {
         if item.form == .value { return true }
         return item.path.count == 1 && shape?.property(item.path[0].text)?.type.primitive == .stream
     }
@@ -256,7 +256,7 @@ extension BindingSession {
             ("$apply", !options.apply.isEmpty), ("$compute", !options.compute.isEmpty),
             ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),
         ] where isGiven { throw typeError("\(name) cannot be applied to values of type \(element).", at: nil) }
-        let shape = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+        let shape = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
         var scope = Scope(shape: shape, source: nil)
         scope.current = RangeVariable(name: "$it", identifier: 0, shape: nil, type: element)
         scope.it = scope.current
@@ -277,7 +277,7 @@ extension BindingSession {
     /// The ordinal of the property that a path starts with, and how many names that takes; `nil` when the path
     /// names something that has no ordinal.
     private func selected(
-        _ path: [Identifier], of shape: Shape, scope: Scope, names: inout [String]
+        _ path: [Identifier], of shape: TypeShape, scope: Scope, names: inout [String]
     ) throws(QueryError) -> (ordinal: Int, length: Int)? {
         guard let first = path.first else { return nil }
         if path.count == 1, let ordinal = shape.ordinal(of: first.text) { return (ordinal, 1) }
@@ -386,7 +386,7 @@ extension BindingSession {
     }
 
     /// The shape of the values at the end of a path of properties and casts.
-    private func shape(at path: [Identifier], in scope: Scope) throws(QueryError) -> Shape? {
+    private func shape(at path: [Identifier], in scope: Scope) throws(QueryError) -> TypeShape? {
         var state = Self.current(of: scope)
         for name in path {
             if state.isCollection { state.type = state.type.element }
@@ -395,7 +395,7 @@ extension BindingSession {
         return state.shape
     }
 
-    private func isRecursive(_ navigation: NavigationProperty, from shape: Shape) -> Bool {
+    private func isRecursive(_ navigation: NavigationProperty, from shape: TypeShape) -> Bool {
         model.isType(navigation.target, shape.name) || model.isType(shape.name, navigation.target)
     }
 
@@ -419,7 +419,7 @@ extension BindingSession {
             guard var target = self.shape(navigation.target) else {
                 throw QueryError(.unknownName, "The model has no type \(navigation.target).", offset: name.offset)
             }
-            var restriction: Shape?
+            var restriction: TypeShape?
             if let next = rest.first, target.navigationProperty(next.text) == nil,
                 let derived = try cast(from: target, to: next)
             {

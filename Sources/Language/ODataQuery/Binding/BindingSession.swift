@@ -16,12 +16,12 @@ struct Scope {
     var computed: [String: TypeReference] = [:]
     /// The type that `$apply` begins with: no alias may have the name of one of its properties, even if they have been
     /// aggregated away (OData Data Aggregation 4.0, 3.1.1).
-    var input: Shape?
+    var input: TypeShape?
     /// The nodes that the `rolluprecursive` around group by, with the set they are of.
     var rollupNodes: [(variable: RangeVariable, source: String?)] = []
 
     /// The scope of the options of a query over rows of a shape.
-    init(shape: Shape, source: String?) {
+    init(shape: TypeShape, source: String?) {
         let type: TypeReference = shape.kind == .entity ? .entity(shape.name) : .complex(shape.name)
         current = RangeVariable(name: "$it", identifier: 0, shape: shape, type: type)
         it = current
@@ -38,7 +38,7 @@ final class BindingSession {
     let model: EntityDataModel
     let functions: FunctionRegistry
     /// The values of aliases by name without `@`.
-    var aliases: [String: Expression]
+    var aliases: [String: CommonExpression]
     /// The aliases being substituted, innermost last.
     var open: [String] = []
     private var nodes = 0
@@ -47,9 +47,9 @@ final class BindingSession {
     /// How often `$it` stood for the outermost instance so far.
     var outermostUses = 0
     /// The shapes that transformations made for related rows, by the names that navigation properties give them.
-    private var dynamicShapes: [QualifiedName: Shape] = [:]
+    private var dynamicShapes: [QualifiedName: TypeShape] = [:]
 
-    init(model: EntityDataModel, functions: FunctionRegistry, aliases: [String: Expression]) {
+    init(model: EntityDataModel, functions: FunctionRegistry, aliases: [String: CommonExpression]) {
         self.model = model
         self.functions = functions
         self.aliases = aliases
@@ -107,7 +107,7 @@ final class BindingSession {
     // MARK: Types
 
     /// The shape of a structured type; `nil` for others.
-    func shape(of type: TypeReference) -> Shape? {
+    func shape(of type: TypeReference) -> TypeShape? {
         switch type {
         case .complex(let name?), .entity(let name?): shape(name)
         default: nil
@@ -115,20 +115,21 @@ final class BindingSession {
     }
 
     /// The shape with a name: of the model, or made by a transformation.
-    func shape(_ name: QualifiedName) -> Shape? { model.shape(name) ?? dynamicShapes[name] ?? Self.abstract[name] }
+    func shape(_ name: QualifiedName) -> TypeShape? { model.shape(name) ?? dynamicShapes[name] ?? Self.abstract[name] }
 
     /// The name of the abstract entity type, which navigation properties may lead to: an entity of any type (OData CSDL 4.01, 4.5).
     static let anyEntity = QualifiedName("Edm", "EntityType")
 
     /// The abstract entity type: it is open, since what an entity of it has is known with the entity alone.
-    private static let abstract: [QualifiedName: Shape] = {
+    private static let abstract: [QualifiedName: TypeShape] = {
         let type = StructuredType(name: anyEntity, kind: .entity, isAbstract: true, isOpen: true)
-        let model = try? EntityDataModel(schemas: [Schema(namespace: anyEntity.namespace, structuredTypes: [type])])
-        return [anyEntity: model?.shape(anyEntity) ?? Shape(dynamic: anyEntity, properties: [])]
+        let model = try? EntityDataModel(schemas: [ODataSchema(namespace: anyEntity.namespace, structuredTypes: [type])]
+        )
+        return [anyEntity: model?.shape(anyEntity) ?? TypeShape(dynamic: anyEntity, properties: [])]
     }()
 
     /// A navigation property of a type; of the abstract entity type, that of any type which has one of the name.
-    func navigationProperty(_ name: String, of shape: Shape) -> NavigationProperty? {
+    func navigationProperty(_ name: String, of shape: TypeShape) -> NavigationProperty? {
         if let own = shape.navigationProperty(name) { return own }
         guard shape.name == Self.anyEntity else { return nil }
         for schema in model.schemas {
@@ -140,7 +141,7 @@ final class BindingSession {
     }
 
     /// The name under which a navigation property can lead to a shape that the model may not have.
-    func targetName(for shape: Shape) -> QualifiedName {
+    func targetName(for shape: TypeShape) -> QualifiedName {
         if model.shape(shape.name) === shape { return shape.name }
         let name = QualifiedName(shape.name.namespace, "\(shape.name.name)#\(dynamicShapes.count + 1)")
         dynamicShapes[name] = shape
@@ -149,7 +150,7 @@ final class BindingSession {
 
     /// The shape of a type by its name, qualified or not; unqualified names are looked for in all schemas
     /// (OData URL Conventions 4.01, 4.11: default namespaces).
-    func shape(named name: String) -> Shape? {
+    func shape(named name: String) -> TypeShape? {
         if let qualified = QualifiedName(name) {
             if let shape = model.shape(qualified) { return shape }
             guard let schema = model.schemas.first(where: { $0.alias == qualified.namespace }) else { return nil }
@@ -165,7 +166,7 @@ final class BindingSession {
     ///
     /// - Returns: `nil` when the name is that of no structured type.
     /// - Throws: when it is one, but neither derived from the type at hand nor a base of it.
-    func cast(from shape: Shape, to name: Identifier) throws(QueryError) -> Shape? {
+    func cast(from shape: TypeShape, to name: Identifier) throws(QueryError) -> TypeShape? {
         guard let target = self.shape(named: name.text) else { return nil }
         if shape.name == Self.anyEntity, target.kind == .entity { return target }
         guard model.isType(target.name, shape.name) || model.isType(shape.name, target.name) else {
@@ -192,7 +193,7 @@ final class BindingSession {
     // MARK: Errors
 
     /// An unknown property, with those that come near.
-    func unknownProperty(_ name: Identifier, of shape: Shape, also more: some Sequence<String> = []) -> QueryError {
+    func unknownProperty(_ name: Identifier, of shape: TypeShape, also more: some Sequence<String> = []) -> QueryError {
         let names = shape.properties.map(\.name) + shape.navigationProperties.map(\.name) + more
         return QueryError(
             .unknownName, "\(shape.name) has no property \(name.text).", offset: name.offset,
@@ -206,7 +207,7 @@ final class BindingSession {
     func typeError(_ message: String, at offset: Int?) -> QueryError { QueryError(.type, message, offset: offset) }
 }
 
-extension Expression {
+extension CommonExpression {
     /// The offset of the first name or literal; `nil` when made in code.
     var offset: Int? {
         switch self {

@@ -5,9 +5,9 @@ extension ResourceBinder {
     /// Takes a call of one of several overloads, told apart by the names of the parameters given
     /// (OData Protocol 4.01, 11.5.4.1).
     mutating func call(
-        _ name: Identifier, _ arguments: PathArguments, among overloads: [(Operation, EntitySet?)]
+        _ name: Identifier, _ arguments: PathArguments, among overloads: [(ODataOperation, EntitySet?)]
     ) throws(QueryError) {
-        let given: [Expression.NamedArgument]?
+        let given: [CommonExpression.NamedArgument]?
         var following: KeyPredicate?
         switch arguments {
         case .none: given = nil
@@ -17,7 +17,7 @@ extension ResourceBinder {
             given = []
             following = key
         }
-        var chosen: (operation: Operation, set: EntitySet?, arguments: [Expression.NamedArgument])?
+        var chosen: (operation: ODataOperation, set: EntitySet?, arguments: [CommonExpression.NamedArgument])?
         for (operation, set) in overloads {
             let parameters = operation.parameters.dropFirst(operation.isBound ? 1 : 0)
             if operation.kind == .action {
@@ -70,13 +70,15 @@ extension ResourceBinder {
         }
     }
 
-    private func implicitArguments(for parameters: ArraySlice<Operation.Parameter>) -> [Expression.NamedArgument] {
-        var values: [Expression.NamedArgument] = []
+    private func implicitArguments(for parameters: ArraySlice<ODataOperation.Parameter>) -> [CommonExpression
+        .NamedArgument]
+    {
+        var values: [CommonExpression.NamedArgument] = []
         for parameter in parameters {
             if aliases[parameter.name] != nil {
                 values.append(.init(name: Identifier(parameter.name), value: .alias(Identifier(parameter.name))))
             } else if let option = custom.first(where: { $0.name == parameter.name }),
-                let value = try? Expression(parsing: option.value, options: ParsingOptions(dialect: .v2))
+                let value = try? CommonExpression(parsing: option.value, options: ParsingOptions(dialect: .v2))
             {
                 values.append(.init(name: Identifier(parameter.name), value: value))
             }
@@ -85,9 +87,9 @@ extension ResourceBinder {
     }
 
     private func value(
-        _ argument: Expression.NamedArgument, for parameter: Operation.Parameter
+        _ argument: CommonExpression.NamedArgument, for parameter: ODataOperation.Parameter
     ) throws(QueryError) -> BoundExpression {
-        var empty = Scope(shape: Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
+        var empty = Scope(shape: TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: []), source: nil)
         empty.it = nil
         let bound = try session.bind(resolving(argument.value), expecting: parameter.type, in: empty)
         guard let converted = session.adapted(bound, to: parameter.type) else {
@@ -99,7 +101,7 @@ extension ResourceBinder {
     }
 
     /// The value that an alias stands for, so that JSON is read with the parameter's type.
-    private func resolving(_ value: Expression) -> Expression {
+    private func resolving(_ value: CommonExpression) -> CommonExpression {
         guard case .alias(let name) = value, let json = aliases[name.text], case .json = json else {
             return value
         }
@@ -107,7 +109,7 @@ extension ResourceBinder {
     }
 
     /// Sets the place to what an operation returns.
-    private mutating func arrive(from operation: Operation, set: EntitySet?) {
+    private mutating func arrive(from operation: ODataOperation, set: EntitySet?) {
         navigation = nil
         prefix = []
         source = set?.name
@@ -178,7 +180,7 @@ extension ResourceBinder {
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
             try requireSupported(options, by: "$all", except: ["$search", "$top", "$skip", "$count"])
-            let shape = Shape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
+            let shape = TypeShape(dynamic: QualifiedName("Edm", "EntityType"), properties: [])
             return try session.query(options, shape: shape, source: nil, set: nil)
         case .service:
             try refuseAllOptions(options, "the service document")

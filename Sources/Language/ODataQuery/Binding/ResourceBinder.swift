@@ -7,7 +7,7 @@ struct ResourceBinder {
     /// `$id`.
     let id: String?
     /// The values of aliases by name without `@`.
-    let aliases: [String: Expression]
+    let aliases: [String: CommonExpression]
     /// The options of the service's own.
     let custom: [QueryOptions.CustomOption]
     var model: EntityDataModel { session.model }
@@ -15,14 +15,14 @@ struct ResourceBinder {
     /// What the path addresses so far.
     enum Place {
         case root
-        case entities(Shape, set: EntitySet?)
-        case entity(Shape, set: EntitySet?)
+        case entities(TypeShape, set: EntitySet?)
+        case entity(TypeShape, set: EntitySet?)
         /// A structural property with its declaring shape; the shape within is set for complex values.
-        case property(Property, of: Shape, inner: Shape?)
+        case property(Property, of: TypeShape, inner: TypeShape?)
         /// What nothing can follow.
         case end(BoundResource.Target)
         /// The result of an operation that is no entity.
-        case result(Operation)
+        case result(ODataOperation)
     }
 
     var place = Place.root
@@ -118,7 +118,7 @@ struct ResourceBinder {
             navigation.append(
                 NavigationProperty(name: set.name, target: set.type, isCollection: false, isNullable: false))
         }
-        let shape = Shape(
+        let shape = TypeShape(
             dynamic: QualifiedName("Edm", "ComplexType"), properties: [], navigationProperties: navigation)
         place = .end(.crossJoin(sets, shape))
     }
@@ -229,7 +229,7 @@ struct ResourceBinder {
                 .unknownName, "The service has no entity set, singleton or operation \(name).", offset: name.offset,
                 suggestions: nearest(to: name.text, among: names))
         }
-        var overloads: [(Operation, EntitySet?)] = []
+        var overloads: [(ODataOperation, EntitySet?)] = []
         for next in imports {
             let set = next.entitySet.flatMap { model.entitySet($0) }
             for operation in model.operations(next.operation) where !operation.isBound && operation.kind == next.kind {
@@ -242,7 +242,7 @@ struct ResourceBinder {
     // MARK: Members
 
     private mutating func member(
-        _ name: Identifier, _ arguments: PathArguments, of shape: Shape, set: EntitySet?
+        _ name: Identifier, _ arguments: PathArguments, of shape: TypeShape, set: EntitySet?
     ) throws(QueryError) {
         if let ordinal = shape.ordinal(of: name.text) {
             guard case .none = arguments else {
@@ -279,7 +279,7 @@ struct ResourceBinder {
 
     /// Takes a cast or a bound operation; `false` when the name is neither.
     private mutating func castOrCall(
-        _ name: Identifier, _ arguments: PathArguments, shape: Shape, set: EntitySet?, isCollection: Bool
+        _ name: Identifier, _ arguments: PathArguments, shape: TypeShape, set: EntitySet?, isCollection: Bool
     ) throws(QueryError) -> Bool {
         if let target = try session.cast(from: shape, to: name) {
             steps.append(.cast(target))
@@ -293,7 +293,7 @@ struct ResourceBinder {
             try key(in: arguments, at: name.offset)
             return true
         }
-        var overloads: [(Operation, EntitySet?)] = []
+        var overloads: [(ODataOperation, EntitySet?)] = []
         for candidate in session.qualified(name.text) {
             for operation in model.operations(candidate) where operation.isBound {
                 guard let binding = operation.parameters.first?.type, binding.isCollection == isCollection,
@@ -312,7 +312,7 @@ struct ResourceBinder {
     }
 
     /// Whether there is an operation of a name that is bound to one entity of a type.
-    private func isBound(_ name: Identifier, to shape: Shape) -> Bool {
+    private func isBound(_ name: Identifier, to shape: TypeShape) -> Bool {
         session.qualified(name.text).flatMap { model.operations($0) }.contains { operation in
             guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return false }
             return model.isType(shape.name, type)
@@ -320,7 +320,7 @@ struct ResourceBinder {
     }
 
     /// The set of a bound operation's result, by its entity set path.
-    private func resultSet(of operation: Operation, set: EntitySet?) -> EntitySet? {
+    private func resultSet(of operation: ODataOperation, set: EntitySet?) -> EntitySet? {
         guard let path = operation.entitySetPath, let set else { return nil }
         let parts = path.split(separator: "/").map(String.init)
         guard parts.count > 1 else { return set }
@@ -334,10 +334,10 @@ struct ResourceBinder {
         switch place {
         case .entities(let shape, let set): place = .end(.count(shape, set: set))
         case .property(let property, _, let inner) where property.type.isCollection:
-            let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+            let none = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
             place = .end(.count(inner ?? none, set: nil))
         case .result(let operation) where operation.isComposable && operation.returnType?.isCollection == true:
-            let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+            let none = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
             place = .end(.count(operation.returnType.flatMap { session.shape(of: $0.element) } ?? none, set: nil))
         default: throw misplaced("$count", "a collection")
         }
@@ -368,7 +368,7 @@ struct ResourceBinder {
         }
     }
 
-    private mutating func filter(_ condition: Expression) throws(QueryError) {
+    private mutating func filter(_ condition: CommonExpression) throws(QueryError) {
         guard case .entities(let shape, _) = place else { throw misplaced("$filter", "a collection of entities") }
         let scope = Scope(shape: shape, source: source)
         let bound: BoundExpression
@@ -408,9 +408,9 @@ struct ResourceBinder {
 
     /// A key that leaves out what the path says already: the values that a referential constraint takes from the key
     /// of the entity before (OData URL Conventions 4.01, 4.3.4).
-    private func completed(_ key: KeyPredicate, of shape: Shape) -> KeyPredicate {
+    private func completed(_ key: KeyPredicate, of shape: TypeShape) -> KeyPredicate {
         let given = impliedKey(of: shape).map {
-            Expression.NamedArgument(name: Identifier($0.name), value: .literal(Literal($0.value)))
+            CommonExpression.NamedArgument(name: Identifier($0.name), value: .literal(Literal($0.value)))
         }
         guard !given.isEmpty else { return key }
         switch key {
@@ -425,7 +425,7 @@ struct ResourceBinder {
     }
 
     /// The key values that a referential constraint takes from the key of the entity before.
-    private func impliedKey(of shape: Shape) -> [EntityKey.Part] {
+    private func impliedKey(of shape: TypeShape) -> [EntityKey.Part] {
         guard case .navigation(let navigation, _, _)? = steps.last, steps.count > 1,
             case .key(let owner) = steps[steps.count - 2], let partner = navigation.partner,
             let constraints = shape.navigationProperty(partner)?.constraints

@@ -64,7 +64,7 @@ public struct RangeVariable: Hashable, Sendable {
     /// an expanded one too, and ``outermost`` the instance of the whole request where an expanded query names it.
     public let identifier: Int
     /// The shape of the member, or `nil` when it is a primitive value.
-    public let shape: Shape?
+    public let shape: TypeShape?
     /// The type of the member.
     public let type: TypeReference
 
@@ -80,7 +80,7 @@ public struct RangeVariable: Hashable, Sendable {
     public static func rollupNode(_ position: Int) -> Int { these - position }
 
     /// Makes a variable.
-    public init(name: String, identifier: Int, shape: Shape?, type: TypeReference) {
+    public init(name: String, identifier: Int, shape: TypeShape?, type: TypeReference) {
         self.name = name
         self.identifier = identifier
         self.shape = shape
@@ -108,19 +108,19 @@ public struct BoundPath: Hashable, Sendable {
 /// One resolved step of a path.
 public enum BoundStep: Hashable, Sendable {
     /// A structural property at an ordinal of a shape. A complex property is followed by further steps.
-    case property(Property, ordinal: Int, of: Shape)
+    case property(Property, ordinal: Int, of: TypeShape)
     /// A navigation property and the set it leads to; `nil` when contained or unbound.
-    case navigation(NavigationProperty, of: Shape, set: EntitySet?)
+    case navigation(NavigationProperty, of: TypeShape, set: EntitySet?)
     /// A cast to a derived type.
-    case cast(Shape)
+    case cast(TypeShape)
     /// A dynamic property of an open type.
     case dynamic(String)
     /// A value named by `$compute`, `aggregate` or `concat` earlier in the query.
     case computed(String, TypeReference)
     /// `$root/…`: an entity set, as the first step; the path's variable has no part in it.
-    case entitySet(EntitySet, Shape)
+    case entitySet(EntitySet, TypeShape)
     /// `$root/…`: a singleton, as the first step.
-    case singleton(Singleton, Shape)
+    case singleton(Singleton, TypeShape)
     /// The member of the collection before it that has a key.
     case key(EntityKey)
     /// `$filter(…)`: the members of the collection before it that satisfy a condition on the variable.

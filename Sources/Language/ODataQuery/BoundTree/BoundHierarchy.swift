@@ -60,7 +60,7 @@ public indirect enum NodeInjection: Hashable, Sendable {
     /// - Parameters:
     ///   - name: a name or, with slashes, a path.
     ///   - nodes: the type of the nodes.
-    func replaces(_ name: String, nodes: Shape) -> Bool {
+    func replaces(_ name: String, nodes: TypeShape) -> Bool {
         switch self {
         case .properties:
             let first = String(name.prefix { $0 != "/" })
@@ -126,7 +126,7 @@ public struct BoundNodeGrouping: Hashable, Sendable {
     /// The way from a row to its nodes.
     public var input: NodePath
     /// The type of the nodes.
-    public var nodes: Shape
+    public var nodes: TypeShape
     /// What restricts the nodes that rows are grouped by, as transformations of the nodes. What lies below one of them
     /// belongs to it whether it is left or not.
     public var restriction: [BoundTransformation]
@@ -142,7 +142,7 @@ public struct BoundNodeGrouping: Hashable, Sendable {
 
     /// Makes a grouping.
     public init(
-        reference: HierarchyReference, input: NodePath, nodes: Shape, restriction: [BoundTransformation],
+        reference: HierarchyReference, input: NodePath, nodes: TypeShape, restriction: [BoundTransformation],
         injection: NodeInjection, position: Int = 1, then: [BoundTransformation]
     ) {
         self.reference = reference

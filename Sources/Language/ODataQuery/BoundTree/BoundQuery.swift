@@ -3,7 +3,7 @@ import ODataModel
 /// A collection or entity request with everything resolved: what a provider executes.
 public struct BoundQuery: Hashable, Sendable {
     /// The shape of the rows read, before `$apply`.
-    public var shape: Shape
+    public var shape: TypeShape
     // Optional is spelt out for the reason at `BoundURL.query`: so that the whole is not copied when it is made.
     /// The entity set of the rows; `nil` when contained.
     public var set: Optional<EntitySet>
@@ -45,10 +45,10 @@ public struct BoundQuery: Hashable, Sendable {
     public var index: Optional<Int>
 
     /// The shape of the rows returned: that of the last transformation when there is an `$apply`.
-    public var resultShape: Shape { apply.last?.resultShape ?? shape }
+    public var resultShape: TypeShape { apply.last?.resultShape ?? shape }
 
     /// A query for all rows of a shape.
-    public init(shape: Shape, set: EntitySet?, variable: RangeVariable) {
+    public init(shape: TypeShape, set: EntitySet?, variable: RangeVariable) {
         self.shape = shape
         self.set = set
         self.variable = variable

@@ -18,24 +18,24 @@ public struct BoundResource: Hashable, Sendable {
         /// `$entity?$id=…`.
         case entityByID
         /// A collection of entities.
-        case entities(Shape, set: EntitySet?)
+        case entities(TypeShape, set: EntitySet?)
         /// A single entity.
-        case entity(Shape, set: EntitySet?)
+        case entity(TypeShape, set: EntitySet?)
         /// A structural property.
-        case property(Property, of: Shape)
+        case property(Property, of: TypeShape)
         /// The raw value of a property (`/$value`), or of a media entity when `nil`.
         case rawValue(Property?)
         /// The number of members of a collection (`/$count`).
-        case count(Shape, set: EntitySet?)
+        case count(TypeShape, set: EntitySet?)
         /// References to a single entity or a collection (`/$ref`).
-        case references(NavigationProperty?, Shape, set: EntitySet?, isCollection: Bool)
+        case references(NavigationProperty?, TypeShape, set: EntitySet?, isCollection: Bool)
         /// The result of an operation.
-        case operation(Operation)
+        case operation(ODataOperation)
         /// All entities of the service (`$all`).
         case all
         /// All combinations of the members of several sets (`$crossjoin`). The shape has a single-valued navigation
         /// property for each set, by its name.
-        case crossJoin([EntitySet], Shape)
+        case crossJoin([EntitySet], TypeShape)
     }
 
     /// Makes a resource.
@@ -48,17 +48,17 @@ public struct BoundResource: Hashable, Sendable {
 /// One resolved segment of a resource path.
 public enum BoundSegment: Hashable, Sendable {
     /// An entity set.
-    case entitySet(EntitySet, Shape)
+    case entitySet(EntitySet, TypeShape)
     /// A singleton.
-    case singleton(Singleton, Shape)
+    case singleton(Singleton, TypeShape)
     /// A key within the collection before it.
     case key(EntityKey)
     /// A navigation property, the set it leads to and the shape there.
-    case navigation(NavigationProperty, set: EntitySet?, Shape)
+    case navigation(NavigationProperty, set: EntitySet?, TypeShape)
     /// A structural property.
-    case property(Property, ordinal: Int, of: Shape)
+    case property(Property, ordinal: Int, of: TypeShape)
     /// A cast to a derived type.
-    case cast(Shape)
+    case cast(TypeShape)
     /// An alternate key (OData URL Conventions 4.01, 4.3.5): the names and values given, and the condition that they
     /// are on the collection before them.
     case alternateKey(EntityKey, BoundExpression, RangeVariable)
@@ -67,7 +67,7 @@ public enum BoundSegment: Hashable, Sendable {
     /// `$each`.
     case each
     /// An operation with its parameters by name.
-    case operation(Operation, [String: BoundExpression])
+    case operation(ODataOperation, [String: BoundExpression])
 }
 
 /// A request URL resolved: the path and, where it addresses entities, the query over them.

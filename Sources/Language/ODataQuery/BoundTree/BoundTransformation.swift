@@ -20,46 +20,46 @@ import ODataModel
 ///   types are dynamic shapes where transformations change the related rows.
 public indirect enum BoundTransformation: Hashable, Sendable {
     /// `filter`.
-    case filter(BoundExpression, shape: Shape)
+    case filter(BoundExpression, shape: TypeShape)
     /// `aggregate`, with the shape of its single row.
-    case aggregate([BoundAggregate], shape: Shape)
+    case aggregate([BoundAggregate], shape: TypeShape)
     /// `groupby` with the grouping paths and the aggregates of each group (empty for distinct values).
-    case groupBy([BoundPath], [BoundAggregate], shape: Shape)
+    case groupBy([BoundPath], [BoundAggregate], shape: TypeShape)
     /// `compute`.
-    case compute([BoundCompute], shape: Shape)
+    case compute([BoundCompute], shape: TypeShape)
     /// `orderby`.
-    case orderBy([BoundOrder], shape: Shape)
+    case orderBy([BoundOrder], shape: TypeShape)
     /// `top`.
-    case top(Int, shape: Shape)
+    case top(Int, shape: TypeShape)
     /// `skip`.
-    case skip(Int, shape: Shape)
+    case skip(Int, shape: TypeShape)
     /// `identity`.
-    case identity(shape: Shape)
+    case identity(shape: TypeShape)
     /// `search`.
-    case search(SearchExpression, shape: Shape)
+    case search(SearchExpression, shape: TypeShape)
     /// `topcount`, `bottompercent` and their like: the amount, and what to rank by.
-    case ranked(RankedMethod, BoundExpression, by: BoundExpression, shape: Shape)
+    case ranked(RankedMethod, BoundExpression, by: BoundExpression, shape: TypeShape)
     /// `concat`: the rows of each sequence over the same input, one after the other. `rollup` is expressed by it.
-    case concat([[BoundTransformation]], shape: Shape)
+    case concat([[BoundTransformation]], shape: TypeShape)
     /// `groupby` with transformations other than one `aggregate` for each group.
-    case groupByApplying([BoundPath], [BoundTransformation], shape: Shape)
+    case groupByApplying([BoundPath], [BoundTransformation], shape: TypeShape)
     /// `groupby` with `rolluprecursive`: the transformations applied for each node of a hierarchy.
-    case groupByNode(BoundNodeGrouping, shape: Shape)
+    case groupByNode(BoundNodeGrouping, shape: TypeShape)
     /// `expand`: the rows with related entities read and, in the item's query, restricted.
-    case expand(BoundExpand, shape: Shape)
+    case expand(BoundExpand, shape: TypeShape)
     /// `join` and `outerjoin`: each row with each of the related rows under a name.
-    case join(BoundJoin, shape: Shape)
+    case join(BoundJoin, shape: TypeShape)
     /// `nest`: one row with a collection for each item.
-    case nest([BoundNest], shape: Shape)
+    case nest([BoundNest], shape: TypeShape)
     /// `addnested`: the rows with collections made of what stands at a path.
-    case addNested(BoundPath, [BoundNest], shape: Shape)
+    case addNested(BoundPath, [BoundNest], shape: TypeShape)
     /// `ancestors` and `descendants`.
-    case hierarchy(BoundHierarchy, shape: Shape)
+    case hierarchy(BoundHierarchy, shape: TypeShape)
     /// `traverse`.
-    case traverse(BoundTraversal, shape: Shape)
+    case traverse(BoundTraversal, shape: TypeShape)
 
     /// The shape of the rows after it.
-    public var resultShape: Shape {
+    public var resultShape: TypeShape {
         switch self {
         case .filter(_, let shape), .aggregate(_, let shape), .groupBy(_, _, let shape), .compute(_, let shape),
             .orderBy(_, let shape), .top(_, let shape), .skip(_, let shape), .identity(let shape),
@@ -116,7 +116,7 @@ extension [BoundTransformation] {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The names of properties and navigation properties.
     fileprivate var names: Set<String> { Set(properties.map(\.name) + navigationProperties.map(\.name)) }
 }

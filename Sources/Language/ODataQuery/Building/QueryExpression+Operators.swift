@@ -93,12 +93,12 @@ extension QueryExpression {
     /// All of the conditions; `true` for none. Many conditions become a shallow tree.
     public static func all(of conditions: [QueryExpression]) -> QueryExpression {
         guard !conditions.isEmpty else { return true }
-        return QueryExpression(Expression.joined(conditions.map(\.expression)[...], by: .and))
+        return QueryExpression(CommonExpression.joined(conditions.map(\.expression)[...], by: .and))
     }
 
     /// Any of the conditions; `false` for none. Many conditions become a shallow tree.
     public static func any(of conditions: [QueryExpression]) -> QueryExpression {
         guard !conditions.isEmpty else { return false }
-        return QueryExpression(Expression.joined(conditions.map(\.expression)[...], by: .or))
+        return QueryExpression(CommonExpression.joined(conditions.map(\.expression)[...], by: .or))
     }
 }

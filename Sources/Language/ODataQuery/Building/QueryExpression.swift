@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A part of a query that Swift's operators combine: a thin wrapper around ``Expression``.
+/// A part of a query that Swift's operators combine: a thin wrapper around ``CommonExpression``.
 ///
 /// ```swift
 /// let condition: QueryExpression = .property("Freight") > 50 && .property("ShipCity").startsWith("B")
@@ -10,10 +10,10 @@ import ODataModel
 /// ``expression`` instead).
 public struct QueryExpression: Sendable {
     /// The syntax tree.
-    public var expression: Expression
+    public var expression: CommonExpression
 
     /// Wraps a syntax tree.
-    public init(_ expression: Expression) { self.expression = expression }
+    public init(_ expression: CommonExpression) { self.expression = expression }
 
     /// A value as a literal.
     ///
@@ -44,7 +44,7 @@ public struct QueryExpression: Sendable {
     /// The current instance itself, `$it`.
     public static var it: QueryExpression { property("$it") }
 
-    /// A parameter alias, name without `@`; ``Query/alias(_:_:)`` gives it a value.
+    /// A parameter alias, name without `@`; ``ResourceQuery/alias(_:_:)`` gives it a value.
     public static func alias(_ name: String) -> QueryExpression { QueryExpression(.alias(Identifier(name))) }
 
     /// A canonical function with its arguments (OData URL Conventions 4.01, 5.1.1.4 to 5.1.1.13).

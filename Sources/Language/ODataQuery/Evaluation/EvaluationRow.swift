@@ -44,7 +44,7 @@ extension EvaluationSource {
 }
 
 /// Entities with what is related to them inline.
-extension Entity: EvaluationRow {
+extension ODataEntity: EvaluationRow {
     /// The names of undeclared properties.
     public var dynamicPropertyNames: [String] { dynamicProperties.keys.sorted() }
 

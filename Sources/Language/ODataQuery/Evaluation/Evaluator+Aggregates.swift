@@ -3,7 +3,7 @@ import ODataModel
 /// `aggregate` (OData Data Aggregation 4.0, 3.2.1); nulls do not count.
 extension Evaluator {
     func aggregated(
-        _ items: [BoundAggregate], _ rows: [EvaluatedRow], shape: Shape, in outer: Environment
+        _ items: [BoundAggregate], _ rows: [EvaluatedRow], shape: TypeShape, in outer: Environment
     ) throws -> EvaluatedRow {
         var result = EvaluatedRow(type: shape.name)
         for item in items { result.values[item.name] = try aggregate(item, rows, in: outer) }

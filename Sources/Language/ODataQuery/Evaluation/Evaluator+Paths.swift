@@ -114,7 +114,7 @@ extension Evaluator {
         return entity.related(through: name).map { EvaluatedRow($0) }
     }
 
-    private func cast(to shape: Shape, _ walk: inout Walk) {
+    private func cast(to shape: TypeShape, _ walk: inout Walk) {
         switch walk.operand {
         case .row(let row): if let row, !model.isType(row.typeName, shape.name) { walk.operand = .row(nil) }
         case .rows(let rows): walk.operand = .rows(rows.filter { model.isType($0.typeName, shape.name) })

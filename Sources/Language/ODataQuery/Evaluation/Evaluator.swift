@@ -174,7 +174,7 @@ public struct Evaluator: Sendable {
 
     /// Whether the texts of an instance match: all strings of its declared properties, those of complex values and
     /// of collections among them.
-    func matches(_ search: SearchExpression, _ row: EvaluatedRow, shape: Shape) -> Bool {
+    func matches(_ search: SearchExpression, _ row: EvaluatedRow, shape: TypeShape) -> Bool {
         let shape = model.shape(row.typeName) ?? shape
         let names = shape.properties.map(\.name) + row.values.keys.sorted()
         return TextSearch.matches(search, in: names.flatMap { Self.texts(row.property($0) ?? .null) })
@@ -282,7 +282,7 @@ public struct Evaluator: Sendable {
         switch value {
         case .collection(let members): return .collection(members.map { part(projection, of: $0) })
         case .complex(let entity):
-            var result = Entity(shape: entity.shape)
+            var result = ODataEntity(shape: entity.shape)
             for ordinal in ordinals where ordinal < entity.values.count {
                 result.values[ordinal] = entity.values[ordinal]
             }
@@ -297,7 +297,7 @@ public struct Evaluator: Sendable {
             if case .complex(let entity) = member { EvaluatedRow(entity) } else { nil }
         }
         return try evaluate(query, over: rows, in: Environment()).rows.compactMap { row in
-            (row.base as? Entity).map { .complex($0) }
+            (row.base as? ODataEntity).map { .complex($0) }
         }
     }
 
@@ -338,7 +338,7 @@ public struct Evaluator: Sendable {
         }
     }
 
-    private func crossJoin(_ sets: [EntitySet], _ shape: Shape) throws -> [EvaluatedRow] {
+    private func crossJoin(_ sets: [EntitySet], _ shape: TypeShape) throws -> [EvaluatedRow] {
         var rows = [EvaluatedRow(type: shape.name)]
         for set in sets {
             let members = try source.rows(of: set.name).map { EvaluatedRow($0) }

@@ -46,10 +46,10 @@ package struct ExpressionFunction: Sendable {
     /// The number of arguments.
     package let parameterCount: Int
     /// Makes the expression from ``parameterCount`` arguments.
-    package let body: @Sendable ([Expression]) -> Expression
+    package let body: @Sendable ([CommonExpression]) -> CommonExpression
 
     /// Makes a function.
-    package init(parameterCount: Int, body: @escaping @Sendable ([Expression]) -> Expression) {
+    package init(parameterCount: Int, body: @escaping @Sendable ([CommonExpression]) -> CommonExpression) {
         self.parameterCount = parameterCount
         self.body = body
     }

@@ -87,16 +87,16 @@ extension QueryParser {
     }
 
     /// `name=value, …`; `nil` where something else stands.
-    private mutating func contextKeyParts() throws(QueryError) -> [Expression.NamedArgument]? {
+    private mutating func contextKeyParts() throws(QueryError) -> [CommonExpression.NamedArgument]? {
         guard startsContextKeyPart(at: position) else { return nil }
-        var parts: [Expression.NamedArgument] = []
+        var parts: [CommonExpression.NamedArgument] = []
         repeat {
             let name = try name(expected: "a key property")
             try require("=")
             guard !parts.contains(where: { $0.name == name }) else {
                 throw QueryError(.syntax, "\(name) is given twice.", offset: name.offset)
             }
-            parts.append(Expression.NamedArgument(name: name, value: try contextKeyValue().expression))
+            parts.append(CommonExpression.NamedArgument(name: name, value: try contextKeyValue().expression))
         } while take(",")
         try require(")")
         return parts
@@ -109,7 +109,7 @@ extension QueryParser {
 
     /// The value of a key, which a context URL writes as a payload does: durations and members of enumerations stand
     /// there without a prefix and quotes.
-    private mutating func contextKeyValue() throws(QueryError) -> (expression: Expression, isPlain: Bool) {
+    private mutating func contextKeyValue() throws(QueryError) -> (expression: CommonExpression, isPlain: Bool) {
         let start = position
         var attempt = self
         if let value = try? attempt.primary(), case .literal = value,

@@ -183,7 +183,7 @@ extension QueryParser {
 
     /// Keys and parameters in a path are literals, aliases, arrays, objects, or paths from `$root`; nothing that
     /// would need a current instance.
-    private func requireValue(_ value: Expression, at start: Int) throws(QueryError) {
+    private func requireValue(_ value: CommonExpression, at start: Int) throws(QueryError) {
         switch value {
         case .literal, .alias, .list, .json: return
         case .path(let steps):

@@ -80,7 +80,7 @@ extension QueryParser {
         return items
     }
 
-    private mutating func numberArgument() throws(QueryError) -> Expression {
+    private mutating func numberArgument() throws(QueryError) -> CommonExpression {
         let start = offset
         return .literal(Literal(.integer(Int64(try wholeNumber())), at: start))
     }
@@ -214,7 +214,7 @@ extension QueryParser {
     /// that the syntax tree holds is a filter, nested expands become the item's options.
     private mutating func expandTransformation() throws(QueryError) -> Transformation {
         var item = ExpandItem(path: try applyPath())
-        var filter: Expression?
+        var filter: CommonExpression?
         while takeSeparator(",") {
             let start = position
             switch try transformation() {
@@ -230,7 +230,7 @@ extension QueryParser {
 
     // MARK: Hierarchies
 
-    private mutating func hierarchyReference() throws(QueryError) -> (Expression, Identifier, [Identifier]) {
+    private mutating func hierarchyReference() throws(QueryError) -> (CommonExpression, Identifier, [Identifier]) {
         guard isNext("$root/") else { throw failure(expected: "a path that starts with $root/") }
         let root = try variablePath()
         guard takeSeparator(",") else { throw failure(expected: "\u{201C},\u{201D} and the hierarchy's qualifier") }

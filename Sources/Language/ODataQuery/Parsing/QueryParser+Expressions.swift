@@ -3,7 +3,7 @@ import ODataModel
 /// Operators, parentheses, lists and the choice among primaries (OData URL Conventions 4.01, 5.1.1).
 extension QueryParser {
     /// `commonExpr`: a whole expression.
-    mutating func expression() throws(QueryError) -> Expression {
+    mutating func expression() throws(QueryError) -> CommonExpression {
         try enter()
         let result = try operation(minimum: 0)
         leave()
@@ -14,7 +14,7 @@ extension QueryParser {
     ///
     /// This function and those that it and ``primary()`` call on the way down are kept small, each construct in one of
     /// its own: what they have on the stack is multiplied by the depth of the query.
-    private mutating func operation(minimum: Int) throws(QueryError) -> Expression {
+    private mutating func operation(minimum: Int) throws(QueryError) -> CommonExpression {
         var left = try operand()
         while let (symbol, end) = nextOperator(minimum: minimum) {
             position = end
@@ -24,7 +24,7 @@ extension QueryParser {
     }
 
     /// The rest of an operation whose left operand and operator have been read.
-    private mutating func apply(_ symbol: Operator, to left: Expression) throws(QueryError) -> Expression {
+    private mutating func apply(_ symbol: Operator, to left: CommonExpression) throws(QueryError) -> CommonExpression {
         let leftHeight = height
         try requireSpace()
         switch symbol {
@@ -44,9 +44,9 @@ extension QueryParser {
     /// `a and b and c …` with the first operator already read. Long chains become balanced trees: `and` and
     /// `or` are associative, and a tree as deep as it is long would overflow the stack of whoever walks it.
     private mutating func chain(
-        of symbol: BinaryOperator, first: Expression, firstHeight: Int
-    ) throws(QueryError) -> Expression {
-        var operands: [(tree: Expression, height: Int)] = []
+        of symbol: BinaryOperator, first: CommonExpression, firstHeight: Int
+    ) throws(QueryError) -> CommonExpression {
+        var operands: [(tree: CommonExpression, height: Int)] = []
         operands.reserveCapacity(4)
         operands.append((first, firstHeight))
         while true {
@@ -56,7 +56,7 @@ extension QueryParser {
             try requireSpace()
             try node(height: 1)
         }
-        let whole = Expression.joined(operands[...], empty: operands[0]) {
+        let whole = CommonExpression.joined(operands[...], empty: operands[0]) {
             (.binary(symbol, $0.tree, $1.tree), max($0.height, $1.height) + 1)
         }
         try node(height: whole.height)
@@ -104,13 +104,13 @@ extension QueryParser {
         if case .binary(let binary) = symbol {
             precedence = binary.precedence
         } else {
-            precedence = Expression.membershipPrecedence
+            precedence = CommonExpression.membershipPrecedence
         }
         return precedence >= minimum ? (symbol, end) : nil
     }
 
     /// An operand with its unary operators.
-    private mutating func operand() throws(QueryError) -> Expression {
+    private mutating func operand() throws(QueryError) -> CommonExpression {
         if current == UInt8(ascii: "-"), !startsSignedLiteral {
             position += 1
             skipSpace()
@@ -133,23 +133,23 @@ extension QueryParser {
         return false
     }
 
-    private mutating func unary(_ symbol: UnaryOperator) throws(QueryError) -> Expression {
+    private mutating func unary(_ symbol: UnaryOperator) throws(QueryError) -> CommonExpression {
         try enter()
-        let inner = try operation(minimum: Expression.unaryPrecedence)
+        let inner = try operation(minimum: CommonExpression.unaryPrecedence)
         leave()
         try node(height: height + 1)
         return .unary(symbol, inner)
     }
 
     /// What stands at the right of `in`: a list in parentheses, or anything that is a collection.
-    private mutating func membershipOperand() throws(QueryError) -> Expression {
-        guard take("(") else { return try operation(minimum: Expression.membershipPrecedence + 1) }
+    private mutating func membershipOperand() throws(QueryError) -> CommonExpression {
+        guard take("(") else { return try operation(minimum: CommonExpression.membershipPrecedence + 1) }
         skipSpace()
         return .list(try list(until: ")"))
     }
 
     /// `commonExpr` without operators.
-    mutating func primary() throws(QueryError) -> Expression {
+    mutating func primary() throws(QueryError) -> CommonExpression {
         switch current {
         case UInt8(ascii: "("): return try parenthesized()
         case UInt8(ascii: "["): return try array()
@@ -173,7 +173,7 @@ extension QueryParser {
         }
     }
 
-    private mutating func parenthesized() throws(QueryError) -> Expression {
+    private mutating func parenthesized() throws(QueryError) -> CommonExpression {
         position += 1
         skipSpace()
         let inner = try expression()
@@ -182,14 +182,14 @@ extension QueryParser {
         return inner
     }
 
-    private mutating func array() throws(QueryError) -> Expression {
+    private mutating func array() throws(QueryError) -> CommonExpression {
         position += 1
         skipSpace()
         return .list(try list(until: "]"))
     }
 
     /// What may stand as a value: an expression, or a string in double quotes (`valueInUrl`).
-    mutating func value() throws(QueryError) -> Expression {
+    mutating func value() throws(QueryError) -> CommonExpression {
         guard current == UInt8(ascii: "\"") else { return try expression() }
         let start = offset
         let string = try jsonString()
@@ -201,7 +201,7 @@ extension QueryParser {
     }
 
     /// A list, or the arguments of a function, behind its opening bracket: one node with the values below it.
-    private mutating func list(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
+    private mutating func list(until bracket: Unicode.Scalar) throws(QueryError) -> [CommonExpression] {
         try enter()
         defer { leave() }
         let items = try elements(until: bracket)
@@ -210,8 +210,8 @@ extension QueryParser {
     }
 
     /// Values separated by commas up to a closing bracket; none at all is allowed. The height is that of the tallest.
-    mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [Expression] {
-        var items: [Expression] = []
+    mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [CommonExpression] {
+        var items: [CommonExpression] = []
         var tallest = 0
         if !take(bracket) {
             items.reserveCapacity(2)
@@ -225,18 +225,18 @@ extension QueryParser {
         return items
     }
 
-    private mutating func literalExpression() throws(QueryError) -> Expression {
+    private mutating func literalExpression() throws(QueryError) -> CommonExpression {
         guard let literal = try literal() else { throw failure(expected: "an expression") }
         return try literalExpression(literal)
     }
 
-    private mutating func literalExpression(_ literal: Literal) throws(QueryError) -> Expression {
+    private mutating func literalExpression(_ literal: Literal) throws(QueryError) -> CommonExpression {
         try node()
         return .literal(literal)
     }
 
     /// Everything that starts with a name: literals with words or prefixes, calls, paths.
-    private mutating func nameExpression() throws(QueryError) -> Expression {
+    private mutating func nameExpression() throws(QueryError) -> CommonExpression {
         if let literal = wordLiteral() { return try literalExpression(literal) }
         let start = position
         let name = try qualifiedName()
@@ -246,7 +246,7 @@ extension QueryParser {
     }
 
     /// A call of a function with the parenthesis next.
-    private mutating func callExpression(_ name: Identifier, at start: Int) throws(QueryError) -> Expression {
+    private mutating func callExpression(_ name: Identifier, at start: Int) throws(QueryError) -> CommonExpression {
         let word = name.text.lowercased()
         if word == "cast" || word == "isof" { return try typeTest(word == "cast" ? .cast : .isOf) }
         if word == "case" { return try caseExpression(name) }
@@ -266,7 +266,7 @@ extension QueryParser {
     }
 
     /// `cast(…)` and `isof(…)` with the parenthesis next (5.1.1.10).
-    private mutating func typeTest(_ test: Expression.TypeTest) throws(QueryError) -> Expression {
+    private mutating func typeTest(_ test: CommonExpression.TypeTest) throws(QueryError) -> CommonExpression {
         try require("(")
         try enter()
         defer { leave() }
@@ -307,12 +307,12 @@ extension QueryParser {
     }
 
     /// `case(condition:value,…)`: the pairs flattened (5.1.1.13).
-    private mutating func caseExpression(_ name: Identifier) throws(QueryError) -> Expression {
+    private mutating func caseExpression(_ name: Identifier) throws(QueryError) -> CommonExpression {
         try require("(")
         try enter()
         defer { leave() }
         skipSpace()
-        var pairs: [Expression] = []
+        var pairs: [CommonExpression] = []
         var tallest = 0
         repeat {
             let (condition, isTakenApart) = try condition()
@@ -331,7 +331,7 @@ extension QueryParser {
 
     /// A condition of `case` with the colon behind it. What is no time of day, or would leave no colon, is a number and
     /// that colon: `case(Floor eq 10:15,true:0)`. Whether a time was taken apart for it comes with it.
-    private mutating func condition() throws(QueryError) -> (Expression, isTakenApart: Bool) {
+    private mutating func condition() throws(QueryError) -> (CommonExpression, isTakenApart: Bool) {
         openConditions += 1
         defer { openConditions -= 1 }
         let start = position
@@ -346,7 +346,7 @@ extension QueryParser {
     }
 }
 
-extension Expression {
+extension CommonExpression {
     /// The precedence of `in`, that of `has`.
     static let membershipPrecedence = 8
     /// The precedence of `not` and negation: looser than `has`, tighter than arithmetic.
@@ -354,7 +354,7 @@ extension Expression {
 
     /// Several operands of an associative operator as one tree: leaning to the left as written when few,
     /// balanced when many.
-    static func joined(_ operands: ArraySlice<Expression>, by symbol: BinaryOperator) -> Expression {
+    static func joined(_ operands: ArraySlice<CommonExpression>, by symbol: BinaryOperator) -> CommonExpression {
         joined(operands, empty: .list([])) { .binary(symbol, $0, $1) }
     }
 
@@ -376,7 +376,7 @@ extension Expression {
     }
 
     /// The operands that `joined` has made a balanced tree of, as many as there can be; `nil` where it is none.
-    func balancedOperands(of symbol: BinaryOperator) -> [Expression]? {
+    func balancedOperands(of symbol: BinaryOperator) -> [CommonExpression]? {
         var (count, tooMany) = (QueryLimits.maxUnbalancedChain + 1, 2 * QueryLimits.maxUnbalancedChain)
         guard symbol == .and || symbol == .or, isBalanced(count, symbol) else { return nil }
         // What is made of more is made of fewer as well.
@@ -385,7 +385,7 @@ extension Expression {
             let middle = (count + tooMany) / 2
             if isBalanced(middle, symbol) { count = middle } else { tooMany = middle }
         }
-        var operands: [Expression] = []
+        var operands: [CommonExpression] = []
         operands.reserveCapacity(count)
         collect(count, into: &operands)
         return operands
@@ -397,7 +397,7 @@ extension Expression {
         return left.isBalanced((count + 1) / 2, symbol) && right.isBalanced(count / 2, symbol)
     }
 
-    private func collect(_ count: Int, into operands: inout [Expression]) {
+    private func collect(_ count: Int, into operands: inout [CommonExpression]) {
         guard count > 1, case .binary(_, let left, let right) = self else { return operands.append(self) }
         left.collect((count + 1) / 2, into: &operands)
         right.collect(count / 2, into: &operands)

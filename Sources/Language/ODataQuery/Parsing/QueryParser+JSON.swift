@@ -4,7 +4,7 @@ import ODataModel
 /// Conventions 5.1.1.14.4 *Complex and Collection Literals*). Their members may be expressions.
 extension QueryParser {
     /// `{…}`, kept as text after its syntax has been checked.
-    mutating func jsonObject() throws(QueryError) -> Expression {
+    mutating func jsonObject() throws(QueryError) -> CommonExpression {
         let start = position
         try require("{")
         try enter()

@@ -101,7 +101,7 @@ extension QueryParser {
         return .exactly(number)
     }
 
-    private mutating func aliasValue() throws(QueryError) -> Expression { try value() }
+    private mutating func aliasValue() throws(QueryError) -> CommonExpression { try value() }
 
     private mutating func opaque() throws(QueryError) -> String {
         guard !isAtEnd else { throw failure(expected: "a value") }

@@ -4,7 +4,7 @@ import ODataModel
 /// 5.1.1.15 *Path Expressions* and 5.1.1.13 *Lambda Operators*).
 extension QueryParser {
     /// A path whose first name has been read.
-    mutating func memberPath(startingWith name: Identifier) throws(QueryError) -> Expression {
+    mutating func memberPath(startingWith name: Identifier) throws(QueryError) -> CommonExpression {
         guard current == UInt8(ascii: "(") else { return try continuePath([.name(name)], tallest: 0) }
         var tallest = 0
         let start = try arguments(of: name, isFirst: true, tallest: &tallest)
@@ -16,7 +16,7 @@ extension QueryParser {
     }
 
     /// `$it`, `$this`, `$root`, `$these` and what follows.
-    mutating func variablePath() throws(QueryError) -> Expression {
+    mutating func variablePath() throws(QueryError) -> CommonExpression {
         let start = position
         position += 1
         position = try endOfName(from: position)
@@ -41,7 +41,7 @@ extension QueryParser {
     }
 
     /// `@alias`, or an annotation of the current instance, and what follows.
-    mutating func aliasOrAnnotation() throws(QueryError) -> Expression {
+    mutating func aliasOrAnnotation() throws(QueryError) -> CommonExpression {
         let name = try atName()
         if name.text.contains(".") || name.text.contains("#") { return try continuePath([.name(name)], tallest: 0) }
         guard current == UInt8(ascii: "/") else {
@@ -51,7 +51,7 @@ extension QueryParser {
         return try continuePath([.variable(name)], tallest: 0)
     }
 
-    private mutating func continuePath(_ start: [PathStep], tallest: Int) throws(QueryError) -> Expression {
+    private mutating func continuePath(_ start: [PathStep], tallest: Int) throws(QueryError) -> CommonExpression {
         var steps = start
         var tallest = tallest
         try keyAfterCollection(in: &steps, &tallest)
@@ -138,7 +138,7 @@ extension QueryParser {
         steps.append(.key(.single(value)))
     }
 
-    private mutating func nested(_ tallest: inout Int) throws(QueryError) -> Expression {
+    private mutating func nested(_ tallest: inout Int) throws(QueryError) -> CommonExpression {
         skipSpace()
         let inner = try expression()
         tallest = max(tallest, height)
@@ -168,7 +168,7 @@ extension QueryParser {
     /// What the parentheses after a name turn out to hold.
     private enum Arguments {
         case steps([PathStep])
-        case positional([Expression])
+        case positional([CommonExpression])
 
         var steps: [PathStep] {
             if case .steps(let steps) = self { steps } else { [] }
@@ -188,7 +188,7 @@ extension QueryParser {
         defer { leave(2) }
         if take(")") { return .steps([.call(name, [])]) }
         if let named = try namedArguments(&tallest) { return .steps([.call(name, named)]) }
-        let values: [Expression]
+        let values: [CommonExpression]
         if name.text.contains(".") {
             values = try elements(until: ")")
         } else {
@@ -206,13 +206,13 @@ extension QueryParser {
     /// The parentheses after a name that no function has: a key, or the arguments of a misspelt function, which the
     /// binder refuses by its name. Neither is made of operators, so that a mistake is told where it is. The height is
     /// that of the tallest.
-    private mutating func plainArguments(of name: Identifier) throws(QueryError) -> [Expression] {
+    private mutating func plainArguments(of name: Identifier) throws(QueryError) -> [CommonExpression] {
         guard name.text != "aggregate" else {
             throw failure(expected: "a collection before aggregate, as in Items/aggregate(…)")
         }
         try require("(")
         skipSpace()
-        var values: [Expression] = []
+        var values: [CommonExpression] = []
         var tallest = 0
         repeat {
             let start = offset
@@ -238,7 +238,7 @@ extension QueryParser {
     }
 
     /// `name=value,…)` after the opening parenthesis; `nil`, and nothing read, when it does not start so.
-    mutating func namedArguments(_ tallest: inout Int) throws(QueryError) -> [Expression.NamedArgument]? {
+    mutating func namedArguments(_ tallest: inout Int) throws(QueryError) -> [CommonExpression.NamedArgument]? {
         let start = position
         guard isNameStart(at: position) else { return nil }
         position = try endOfName(from: position)
@@ -246,7 +246,7 @@ extension QueryParser {
         let isNamed = current == UInt8(ascii: "=")
         position = start
         guard isNamed else { return nil }
-        var arguments: [Expression.NamedArgument] = []
+        var arguments: [CommonExpression.NamedArgument] = []
         repeat {
             let name = try name(expected: "a parameter's name")
             skipSpace()
@@ -255,7 +255,7 @@ extension QueryParser {
             if arguments.contains(where: { $0.name == name }) {
                 throw QueryError(.syntax, "\(name) is given twice.", offset: name.offset)
             }
-            arguments.append(Expression.NamedArgument(name: name, value: try value()))
+            arguments.append(CommonExpression.NamedArgument(name: name, value: try value()))
             tallest = max(tallest, height)
         } while takeSeparator(",")
         try close()

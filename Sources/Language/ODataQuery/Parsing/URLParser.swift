@@ -36,7 +36,7 @@ extension QueryOptions {
     }
 }
 
-extension Expression {
+extension CommonExpression {
     /// Parses an expression such as `Freight gt 50 and startswith(ShipCity,'A')`
     /// (OData URL Conventions 4.01, 5.1.1).
     ///

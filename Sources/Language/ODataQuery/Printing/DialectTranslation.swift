@@ -114,7 +114,7 @@ private enum V2Translation {
         .geoIntersects, .geoLength,
     ]
 
-    static func expression(_ expression: Expression) throws(QueryError) -> Expression {
+    static func expression(_ expression: CommonExpression) throws(QueryError) -> CommonExpression {
         switch expression {
         case .literal(let literal): return .literal(try self.literal(literal))
         case .path(let steps): return .path(try steps.map { step throws(QueryError) in try self.step(step) })
@@ -124,8 +124,8 @@ private enum V2Translation {
             return try expression.mapChildren(self.expression)
         case .membership(let operand, .list(let items)) where !items.isEmpty:
             let value = try self.expression(operand)
-            let tests = try items.map(self.expression).map { Expression.binary(.equal, value, $0) }
-            return Expression.joined(tests[...], by: .or)
+            let tests = try items.map(self.expression).map { CommonExpression.binary(.equal, value, $0) }
+            return CommonExpression.joined(tests[...], by: .or)
         case .call(let name, let arguments):
             var arguments = try arguments.map(self.expression)
             var function = CanonicalFunction(name: name.text)

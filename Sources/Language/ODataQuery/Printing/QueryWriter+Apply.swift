@@ -86,7 +86,7 @@ extension QueryWriter {
         }
     }
 
-    private mutating func write(expand item: ExpandItem, filter: Expression?) {
+    private mutating func write(expand item: ExpandItem, filter: CommonExpression?) {
         call("expand") {
             $0.write(Self.joined(item.path))
             if let filter {

@@ -3,7 +3,7 @@ import ODataModel
 /// Expressions and literals, in the notation that the parser reads back to the same tree.
 extension QueryWriter {
     /// Writes an expression, in parentheses when it binds looser than `minimum`.
-    mutating func write(_ expression: Expression, minimum: Int = 0) {
+    mutating func write(_ expression: CommonExpression, minimum: Int = 0) {
         switch expression {
         case .literal(let literal): write(literal)
         case .path(let steps):
@@ -11,17 +11,19 @@ extension QueryWriter {
             parenthesized(expression.isNamed(["not"])) { $0.write(path: steps) }
         case .alias(let name): write("@\(name)")
         case .unary(.not, let inner):
-            parenthesized(Expression.unaryPrecedence < minimum) {
+            parenthesized(CommonExpression.unaryPrecedence < minimum) {
                 $0.write("not ")
                 // Before one of these words, it would be the name of a property.
                 let isGuarded = inner.leftmost.isNamed(["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "in", "has"])
-                $0.parenthesized(isGuarded) { $0.write(inner, minimum: isGuarded ? 0 : Expression.unaryPrecedence) }
+                $0.parenthesized(isGuarded) {
+                    $0.write(inner, minimum: isGuarded ? 0 : CommonExpression.unaryPrecedence)
+                }
             }
         case .unary(.negate, let inner):
-            parenthesized(Expression.unaryPrecedence < minimum) {
+            parenthesized(CommonExpression.unaryPrecedence < minimum) {
                 // Parentheses around a number would be one level more than the expression has.
                 $0.write(inner.startsLikeANumber ? "- " : "-")
-                $0.write(inner, minimum: Expression.unaryPrecedence)
+                $0.write(inner, minimum: CommonExpression.unaryPrecedence)
             }
         case .binary(let symbol, let left, let right):
             if let operands = expression.balancedOperands(of: symbol) { return write(chain: operands, symbol, minimum) }
@@ -35,8 +37,8 @@ extension QueryWriter {
         case .membership(let operand, let collection):
             // Parentheses around what is no list would make one of it.
             let isNot = collection.isNamed(["not"])
-            parenthesized(isNot || Expression.membershipPrecedence < minimum) {
-                $0.write(operand, minimum: Expression.membershipPrecedence)
+            parenthesized(isNot || CommonExpression.membershipPrecedence < minimum) {
+                $0.write(operand, minimum: CommonExpression.membershipPrecedence)
                 $0.write(" in ")
                 if case .list(let items) = collection {
                     $0.write("(")
@@ -45,7 +47,7 @@ extension QueryWriter {
                 } else if isNot, case .path(let steps) = collection {
                     $0.write(path: steps)
                 } else {
-                    $0.write(collection, minimum: Expression.unaryPrecedence)
+                    $0.write(collection, minimum: CommonExpression.unaryPrecedence)
                 }
             }
         case .call(let name, let arguments): write(call: name, arguments)
@@ -69,7 +71,7 @@ extension QueryWriter {
     }
 
     /// A balanced tree as the chain that it is read from.
-    private mutating func write(chain operands: [Expression], _ symbol: BinaryOperator, _ minimum: Int) {
+    private mutating func write(chain operands: [CommonExpression], _ symbol: BinaryOperator, _ minimum: Int) {
         parenthesized(symbol.precedence < minimum) {
             $0.list(operands, separator: " \(symbol.rawValue) ") { $0.write($1, minimum: symbol.precedence + 1) }
         }
@@ -81,7 +83,7 @@ extension QueryWriter {
         if isNeeded { write(")") }
     }
 
-    private mutating func write(call name: Identifier, _ arguments: [Expression]) {
+    private mutating func write(call name: Identifier, _ arguments: [CommonExpression]) {
         write("\(name)(")
         if name.text == "case" {
             for (index, argument) in arguments.enumerated() {
@@ -103,7 +105,7 @@ extension QueryWriter {
     }
 
     /// The colon and the value behind a condition, the value in parentheses where both would be read as a time of day.
-    private mutating func write(value: Expression) {
+    private mutating func write(value: CommonExpression) {
         let end = count
         write(":")
         let start = count
@@ -114,7 +116,7 @@ extension QueryWriter {
     }
 
     /// `(name=value,…)`.
-    mutating func write(arguments: [Expression.NamedArgument]) {
+    mutating func write(arguments: [CommonExpression.NamedArgument]) {
         write("(")
         list(arguments) {
             $0.write("\($1.name)=")
@@ -188,7 +190,7 @@ extension QueryWriter {
         return text.text.utf8.first?.isDigit ?? false
     }
 
-    private mutating func writeLambda(_ name: String, _ variable: Identifier?, predicate: Expression?) {
+    private mutating func writeLambda(_ name: String, _ variable: Identifier?, predicate: CommonExpression?) {
         write("\(name)(")
         if let variable, let predicate {
             write("\(variable):")
@@ -278,7 +280,7 @@ extension QueryWriter {
     }
 }
 
-extension Expression {
+extension CommonExpression {
     /// Whether this is one of some names, and nothing else.
     fileprivate func isNamed(_ names: [String]) -> Bool {
         guard case .path(let steps) = self, steps.count == 1, case .name(let name) = steps[0] else { return false }
@@ -287,7 +289,7 @@ extension Expression {
     }
 
     /// What a text begins with that stands behind a unary operator: what binds looser is in parentheses there.
-    fileprivate var leftmost: Expression {
+    fileprivate var leftmost: CommonExpression {
         switch self {
         case .binary(let symbol, let left, _) where symbol.precedence >= Self.unaryPrecedence: left.leftmost
         case .membership(let operand, _): operand.leftmost

@@ -54,7 +54,7 @@ extension QueryOptions: CustomStringConvertible {
     }
 }
 
-extension Expression: CustomStringConvertible {
+extension CommonExpression: CustomStringConvertible {
     /// The expression as text that ``init(parsing:isPercentEncoded:options:)`` reads back to an equal tree.
     ///
     /// What only code can make, and the syntax cannot say, comes close: a `Float` reads back as a `Double`.

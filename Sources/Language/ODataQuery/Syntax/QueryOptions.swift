@@ -3,7 +3,7 @@ import ODataModel
 /// The query part of a URL (OData URL Conventions 4.01, 5).
 public struct QueryOptions: Hashable, Sendable {
     /// `$filter`.
-    public var filter: Expression?
+    public var filter: CommonExpression?
     /// `$orderby`, most significant first.
     public var orderBy: [OrderItem]
     /// `$select`; empty when absent.
@@ -37,9 +37,9 @@ public struct QueryOptions: Hashable, Sendable {
     /// `$schemaversion`.
     public var schemaVersion: String?
     /// `$at`, `$from`, `$to` and `$toInclusive` of *OData Extension for Temporal Data*, by name with `$`.
-    public var temporal: [String: Expression]
+    public var temporal: [String: CommonExpression]
     /// Values of `@name` options.
-    public var aliases: [String: Expression]
+    public var aliases: [String: CommonExpression]
     /// Options that are neither the standard's nor aliases, in order of appearance.
     public var custom: [CustomOption]
 
@@ -98,12 +98,12 @@ public struct QueryOptions: Hashable, Sendable {
 /// One item of `$orderby`.
 public struct OrderItem: Hashable, Sendable {
     /// What to order by.
-    public var expression: Expression
+    public var expression: CommonExpression
     /// Whether greatest first.
     public var isDescending: Bool
 
     /// Makes an item.
-    public init(_ expression: Expression, isDescending: Bool = false) {
+    public init(_ expression: CommonExpression, isDescending: Bool = false) {
         self.expression = expression
         self.isDescending = isDescending
     }
@@ -180,12 +180,12 @@ public struct ExpandItem: Hashable, Sendable {
 /// One item of `$compute`.
 public struct ComputeItem: Hashable, Sendable {
     /// What to compute.
-    public var expression: Expression
+    public var expression: CommonExpression
     /// The name of the result.
     public var name: Identifier
 
     /// Makes an item.
-    public init(_ expression: Expression, as name: Identifier) {
+    public init(_ expression: CommonExpression, as name: Identifier) {
         self.expression = expression
         self.name = name
     }
@@ -212,7 +212,7 @@ public indirect enum Transformation: Hashable, Sendable {
     /// `groupby((…),…)`: the grouping paths and what to do with each group.
     case groupBy([GroupItem], then: [Transformation])
     /// `filter(…)`.
-    case filter(Expression)
+    case filter(CommonExpression)
     /// `orderby(…)`.
     case orderBy([OrderItem])
     /// `search(…)`.
@@ -220,17 +220,17 @@ public indirect enum Transformation: Hashable, Sendable {
     /// `compute(…)`.
     case compute([ComputeItem])
     /// `top(n)`.
-    case top(Expression)
+    case top(CommonExpression)
     /// `skip(n)`.
-    case skip(Expression)
+    case skip(CommonExpression)
     /// `topcount`, `topsum`, `toppercent`, `bottomcount`, `bottomsum`, `bottompercent`.
-    case ranked(String, Expression, Expression)
+    case ranked(String, CommonExpression, CommonExpression)
     /// `identity`.
     case identity
     /// `concat(…)` of whole sequences.
     case concat([[Transformation]])
     /// `expand(…)`.
-    case expand(ExpandItem, filter: Expression?)
+    case expand(ExpandItem, filter: CommonExpression?)
     /// `join(path as name,…)`, or `outerjoin`.
     case join([Identifier], as: Identifier, then: [Transformation], outer: Bool)
     /// `nest(… as name)`.
@@ -242,7 +242,7 @@ public indirect enum Transformation: Hashable, Sendable {
     /// `traverse(…)`.
     case traverse(TraverseArguments)
     /// A set function of the service's own.
-    case custom(Identifier, [Expression.NamedArgument])
+    case custom(Identifier, [CommonExpression.NamedArgument])
 
     /// One item of `nest`.
     public struct NestItem: Hashable, Sendable {
@@ -261,7 +261,7 @@ public indirect enum Transformation: Hashable, Sendable {
     /// What `ancestors` and `descendants` take.
     public struct HierarchyArguments: Hashable, Sendable {
         /// The root collection's path.
-        public var root: Expression
+        public var root: CommonExpression
         /// The qualifier of the hierarchy.
         public var qualifier: Identifier
         /// The path of the node identifier.
@@ -275,7 +275,7 @@ public indirect enum Transformation: Hashable, Sendable {
 
         /// Makes arguments.
         public init(
-            root: Expression, qualifier: Identifier, node: [Identifier], start: [Transformation],
+            root: CommonExpression, qualifier: Identifier, node: [Identifier], start: [Transformation],
             distance: Int? = nil, keepStart: Bool = false
         ) {
             self.root = root
@@ -290,7 +290,7 @@ public indirect enum Transformation: Hashable, Sendable {
     /// What `traverse` takes.
     public struct TraverseArguments: Hashable, Sendable {
         /// The root collection's path.
-        public var root: Expression
+        public var root: CommonExpression
         /// The qualifier of the hierarchy.
         public var qualifier: Identifier
         /// The path of the node identifier.
@@ -304,7 +304,7 @@ public indirect enum Transformation: Hashable, Sendable {
 
         /// Makes arguments.
         public init(
-            root: Expression, qualifier: Identifier, node: [Identifier], isPreorder: Bool,
+            root: CommonExpression, qualifier: Identifier, node: [Identifier], isPreorder: Bool,
             start: [Transformation] = [], orderBy: [OrderItem] = []
         ) {
             self.root = root
@@ -324,7 +324,7 @@ public struct AggregateItem: Hashable, Sendable {
         /// `$count`, possibly at the end of a path.
         case count(path: [Identifier])
         /// An expression with its method: `sum`, `min`, `max`, `average`, `countdistinct` or a qualified name.
-        case expression(Expression, with: Identifier)
+        case expression(CommonExpression, with: Identifier)
         /// A custom aggregate by name.
         case custom(Identifier)
     }
@@ -373,7 +373,7 @@ public enum GroupItem: Hashable, Sendable {
     /// What `rolluprecursive` takes.
     public struct RecursiveRollup: Hashable, Sendable {
         /// The root collection's path.
-        public var root: Expression
+        public var root: CommonExpression
         /// The hierarchy's qualifier.
         public var qualifier: Identifier
         /// The path of the node's identifier.
@@ -383,7 +383,7 @@ public enum GroupItem: Hashable, Sendable {
 
         /// Makes the arguments.
         public init(
-            root: Expression, qualifier: Identifier, node: [Identifier], restriction: [Transformation] = []
+            root: CommonExpression, qualifier: Identifier, node: [Identifier], restriction: [Transformation] = []
         ) {
             self.root = root
             self.qualifier = qualifier

@@ -38,7 +38,7 @@ public indirect enum PathSegment: Hashable, Sendable {
     /// `$query`.
     case query
     /// `$filter(…)`.
-    case filter(Expression)
+    case filter(CommonExpression)
     /// A key in parentheses after a segment's own parentheses, as `ProductsByColor(color='red')(2)`.
     case key(KeyPredicate)
     /// A segment that may be a key under the key-as-segment convention: its text, whatever characters it has.
@@ -54,15 +54,15 @@ public enum PathArguments: Hashable, Sendable {
     /// A key or a single positional value.
     case key(KeyPredicate)
     /// Named values that the binder tells apart as key or parameters.
-    case named([Expression.NamedArgument])
+    case named([CommonExpression.NamedArgument])
 }
 
 /// The key in parentheses (OData URL Conventions 4.01, 4.3.1).
 public enum KeyPredicate: Hashable, Sendable {
     /// `(value)`.
-    case single(Expression)
+    case single(CommonExpression)
     /// `(name=value,…)`.
-    case compound([Expression.NamedArgument])
+    case compound([CommonExpression.NamedArgument])
 }
 
 /// A parsed URL below the service root: path and query.

@@ -1,6 +1,6 @@
 extension QueryOptions: SyntaxNode {
-    package var children: [Expression] {
-        var children: [Expression] = []
+    package var children: [CommonExpression] {
+        var children: [CommonExpression] = []
         if let filter { children.append(filter) }
         children += orderBy.map(\.expression)
         for item in select where item.hasOptions { children += item.options.children }
@@ -13,7 +13,7 @@ extension QueryOptions: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> QueryOptions {
         var result = self
         result.filter = try filter.map(transform)
@@ -31,10 +31,10 @@ extension QueryOptions: SyntaxNode {
 }
 
 extension ExpandItem: SyntaxNode {
-    package var children: [Expression] { options.children }
+    package var children: [CommonExpression] { options.children }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> ExpandItem {
         ExpandItem(path: path, form: form, options: try options.mapChildren(transform))
     }
@@ -42,7 +42,7 @@ extension ExpandItem: SyntaxNode {
 
 extension [OrderItem] {
     func mapExpressions<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self {
         try map { item throws(Failure) in
             OrderItem(try transform(item.expression), isDescending: item.isDescending)
@@ -52,7 +52,7 @@ extension [OrderItem] {
 
 extension [ComputeItem] {
     func mapExpressions<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self {
         try map { item throws(Failure) in ComputeItem(try transform(item.expression), as: item.name) }
     }

@@ -1,8 +1,8 @@
 extension ODataURL: SyntaxNode {
-    package var children: [Expression] { path.children + options.children }
+    package var children: [CommonExpression] { path.children + options.children }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> ODataURL {
         var result = self
         result.path = try path.mapChildren(transform)
@@ -12,17 +12,17 @@ extension ODataURL: SyntaxNode {
 }
 
 extension ResourcePath: SyntaxNode {
-    package var children: [Expression] { segments.flatMap(\.children) }
+    package var children: [CommonExpression] { segments.flatMap(\.children) }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> ResourcePath {
         ResourcePath(try segments.map { segment throws(Failure) in try segment.mapChildren(transform) })
     }
 }
 
 extension PathSegment: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .metadata, .batch, .entity, .all, .crossJoin, .count, .value, .reference, .links, .each, .query, .literal:
             []
@@ -33,7 +33,7 @@ extension PathSegment: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> PathSegment {
         switch self {
         case .metadata, .batch, .entity, .all, .crossJoin, .count, .value, .reference, .links, .each, .query, .literal:
@@ -46,7 +46,7 @@ extension PathSegment: SyntaxNode {
 }
 
 extension PathArguments: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .none, .empty: []
         case .key(let key): key.children
@@ -55,7 +55,7 @@ extension PathArguments: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> PathArguments {
         switch self {
         case .none, .empty: self

@@ -6,19 +6,19 @@ package protocol SyntaxNode: Hashable {
     /// The nearest expressions below the node, in the order in which the node declares them.
     ///
     /// What an expression holds is below that expression: it belongs to the children of the child.
-    var children: [Expression] { get }
+    var children: [CommonExpression] { get }
 
     /// Returns the node with other expressions in the place of its ``children``.
     ///
     /// - Parameter transform: gets the children in order.
     func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self
 }
 
 extension SyntaxNode {
     /// All expressions below the node, each before those below it.
-    package var descendants: [Expression] {
+    package var descendants: [CommonExpression] {
         children.flatMap { [$0] + $0.descendants }
     }
 
@@ -26,7 +26,7 @@ extension SyntaxNode {
     ///
     /// - Parameter replacement: the expression that takes the place of another one; `nil` to keep that and to go on below it.
     package func mapDescendants<Failure: Error>(
-        _ replacement: (Expression) throws(Failure) -> Expression?
+        _ replacement: (CommonExpression) throws(Failure) -> CommonExpression?
     ) throws(Failure) -> Self {
         try mapChildren { child throws(Failure) in
             if let replaced = try replacement(child) { return replaced }

@@ -1,5 +1,5 @@
 extension Transformation: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .identity, .search: []
         case .aggregate(let items): items.flatMap(\.children)
@@ -21,7 +21,7 @@ extension Transformation: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Transformation {
         switch self {
         case .identity, .search: return self
@@ -60,7 +60,7 @@ extension Transformation: SyntaxNode {
 }
 
 extension AggregateItem: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch operand {
         case .count, .custom: []
         case .expression(let expression, _): [expression]
@@ -68,7 +68,7 @@ extension AggregateItem: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> AggregateItem {
         var result = self
         switch operand {
@@ -81,7 +81,7 @@ extension AggregateItem: SyntaxNode {
 }
 
 extension GroupItem: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .path, .rollup: []
         case .recursiveRollup(let rollup): [rollup.root] + rollup.restriction.flatMap(\.children)
@@ -89,7 +89,7 @@ extension GroupItem: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> GroupItem {
         switch self {
         case .path, .rollup: return self
@@ -103,7 +103,7 @@ extension GroupItem: SyntaxNode {
 
 extension [Transformation] {
     func mapExpressions<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self {
         try map { transformation throws(Failure) in try transformation.mapChildren(transform) }
     }
@@ -111,7 +111,7 @@ extension [Transformation] {
 
 extension [Transformation.NestItem] {
     fileprivate func mapExpressions<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self {
         try map { item throws(Failure) in
             .init(try item.transformations.mapExpressions(transform), as: item.name)

@@ -69,9 +69,9 @@ extension EntityCache {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The entity with everything that another version of it has loaded.
-    func updated(with newer: Entity) -> Entity {
+    func updated(with newer: ODataEntity) -> ODataEntity {
         guard newer.shape.name == shape.name else { return newer }
         var result = newer
         for (ordinal, value) in values.enumerated() where result.values[ordinal] == nil {

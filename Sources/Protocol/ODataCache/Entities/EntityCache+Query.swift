@@ -5,7 +5,7 @@ import ODataService
 
 /// Entities of a cache as the evaluator sees them.
 private struct CacheRows: EvaluationSource {
-    let rows: [String: [Entity]]
+    let rows: [String: [ODataEntity]]
     func rows(of set: String) -> [any EvaluationRow] { rows[set] ?? [] }
     func singleton(_ name: String) -> (any EvaluationRow)? { nil }
 }
@@ -21,7 +21,7 @@ extension EntityCache {
     /// - Returns: The entities, and their number before `$skip` and `$top` where `$count` asks for it.
     /// - Throws: `QueryError` for a query that is wrong or asks for more than entities of one set (`$apply`,
     ///   `$compute`, `$expand`, `$select`, navigation), `EvaluationError`, ``CacheError/noModel``.
-    public func entities(matching url: ODataURL) async throws -> (entities: [Entity], count: Int?) {
+    public func entities(matching url: ODataURL) async throws -> (entities: [ODataEntity], count: Int?) {
         guard let model = await model else { throw CacheError.noModel }
         let options = url.options
         guard options.expand.isEmpty, options.select.isEmpty, options.compute.isEmpty, options.apply.isEmpty else {

@@ -13,14 +13,14 @@ public struct CachedEntity: Hashable, Sendable {
     }
 
     /// The entity as it is shown.
-    public var entity: Entity
+    public var entity: ODataEntity
     /// Who says so.
     public var state: State
     /// What the service said last, where the entity is shown otherwise; `nil` for one that the service does not have.
-    public var before: Entity?
+    public var before: ODataEntity?
 
     /// Makes an entry.
-    public init(_ entity: Entity, state: State = .server, before: Entity? = nil) {
+    public init(_ entity: ODataEntity, state: State = .server, before: ODataEntity? = nil) {
         self.entity = entity
         self.state = state
         self.before = before
@@ -88,24 +88,24 @@ public protocol EntityCache: Sendable {
 
 extension EntityCache {
     /// The entities of a collection as they are shown.
-    public func entities(of collection: String) async -> [Entity] { await entries(of: collection).map(\.entity) }
+    public func entities(of collection: String) async -> [ODataEntity] { await entries(of: collection).map(\.entity) }
 
     /// An entity as it is shown.
-    public func entity(_ key: EntityKey, in collection: String) async -> Entity? {
+    public func entity(_ key: EntityKey, in collection: String) async -> ODataEntity? {
         await entry(key, in: collection)?.entity
     }
 
     /// Keeps entities as the service gave them.
     ///
     /// - Throws: ``CacheError``.
-    public func store(_ entities: [Entity], in collection: String) async throws {
+    public func store(_ entities: [ODataEntity], in collection: String) async throws {
         try await store(entities.map { CachedEntity($0) }, in: collection)
     }
 
     /// Puts entities in place of all that a collection has.
     ///
     /// - Throws: ``CacheError``; what was there is then there still.
-    public func replace(_ entities: [Entity], in collection: String) async throws {
+    public func replace(_ entities: [ODataEntity], in collection: String) async throws {
         try await store(entities, in: collection)
         let kept = Set(entities.compactMap(\.key))
         let gone = await entries(of: collection).compactMap(\.entity.key).filter { !kept.contains($0) }
@@ -123,7 +123,7 @@ extension EntityCache {
 
 extension EntityDataModel {
     /// Refuses an entity that does not belong to a collection.
-    func check(_ entity: Entity, in collection: String) throws(CacheError) -> EntityKey {
+    func check(_ entity: ODataEntity, in collection: String) throws(CacheError) -> EntityKey {
         guard let set = entitySet(collection) else { throw .unknownCollection(collection) }
         // A shape of the same name from another reading of the metadata fits when it has the same properties.
         guard isType(entity.shape.name, set.type), let shape = shape(entity.shape.name),

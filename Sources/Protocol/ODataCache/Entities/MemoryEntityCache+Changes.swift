@@ -8,7 +8,7 @@ extension MemoryEntityCache {
     ///   its way to the service.
     /// - Throws: ``CacheError``.
     public func change(
-        _ entity: Entity, in collection: String, state: CachedEntity.State = .local
+        _ entity: ODataEntity, in collection: String, state: CachedEntity.State = .local
     ) throws(CacheError) {
         guard let model else { throw .noModel }
         let key = try model.check(entity, in: collection)
@@ -24,7 +24,7 @@ extension MemoryEntityCache {
     ///   - entity: The entity as the service has it now; `nil` for as it is shown. Its key may be another one, which
     ///     the service has given.
     /// - Throws: ``CacheError``.
-    public func confirm(_ key: EntityKey, in collection: String, as entity: Entity? = nil) throws(CacheError) {
+    public func confirm(_ key: EntityKey, in collection: String, as entity: ODataEntity? = nil) throws(CacheError) {
         guard let old = contents[collection]?.peek(key), old.state != .server else { return }
         if let entity, let model { _ = try model.check(entity, in: collection) }
         var accepted = entity ?? old.entity
@@ -39,7 +39,7 @@ extension MemoryEntityCache {
     }
 
     /// Shows an entity as the service has it, in the place where its change was.
-    private func settle(_ entity: Entity, _ key: EntityKey, in collection: String, cause: CacheChange.Cause) {
+    private func settle(_ entity: ODataEntity, _ key: EntityKey, in collection: String, cause: CacheChange.Cause) {
         let entry = CachedEntity(entity)
         contents[collection]?.set(entry, cost: Self.cost(of: entry), for: key)
         tell(CacheChange(collection: collection, stored: [key], cause: cause))

@@ -246,7 +246,7 @@ public actor MemoryEntityCache: EntityCache {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// About how many bytes of memory the entity takes with what is inline in it.
     var estimatedByteCount: Int {
         var count = 64 + values.count * 32

@@ -122,7 +122,7 @@ struct SnapshotFrameReader {
 struct SnapshotCoding {
     let model: EntityDataModel
 
-    func frame(_ entity: Entity, declared: QualifiedName) -> SnapshotFrame {
+    func frame(_ entity: ODataEntity, declared: QualifiedName) -> SnapshotFrame {
         var json = JSONWriter()
         // Decimals and 64-bit integers as they are; minimal control information has ETags and ids, and no link that
         // would have to be computed.
@@ -130,7 +130,7 @@ struct SnapshotCoding {
         return .entity(json.bytes)
     }
 
-    func entity(_ bytes: [UInt8], declared: QualifiedName) -> Entity? {
+    func entity(_ bytes: [UInt8], declared: QualifiedName) -> ODataEntity? {
         guard var entity = try? EntityPayloadReader(model: model).read(bytes, type: declared).entity else { return nil }
         entity.markUnchanged()
         return entity

@@ -143,7 +143,7 @@ private actor SnapshotLoading {
     private var batch: [CachedEntity] = []
     private var total = 0
     private var pending: SnapshotState?
-    private var shown: Entity?
+    private var shown: ODataEntity?
 
     init(store: PersistentStore, name: String, cache: any EntityCache) {
         self.store = store
@@ -212,7 +212,7 @@ private actor SnapshotLoading {
         }
     }
 
-    private func take(_ entity: Entity) async throws -> SnapshotProgress? {
+    private func take(_ entity: ODataEntity) async throws -> SnapshotProgress? {
         if let state = pending {
             if state.hasBefore, shown == nil {
                 shown = entity

@@ -193,8 +193,8 @@ public struct CachingProvider: ProviderWrapper {
     }
 
     /// The entities of some keys; `nil` when the cache has no longer all of them as the service gave them.
-    private func entities(_ keys: [EntityKey], of set: String) async -> [Entity]? {
-        var entities: [Entity] = []
+    private func entities(_ keys: [EntityKey], of set: String) async -> [ODataEntity]? {
+        var entities: [ODataEntity] = []
         for key in keys {
             guard let entry = await cache.entry(key, in: set), entry.state == .server, entry.entity.isWhole else {
                 return nil
@@ -211,7 +211,7 @@ public struct CachingProvider: ProviderWrapper {
     }
 
     /// A cache that is too small or refuses keeps nothing; that is no reason to refuse an answer.
-    private func keep(_ entities: [Entity], in set: String) async throws {
+    private func keep(_ entities: [ODataEntity], in set: String) async throws {
         do { try await cache.store(entities, in: set) } catch is CacheError {}
     }
 
@@ -230,7 +230,7 @@ public struct CachingProvider: ProviderWrapper {
         return [502, 503, 504].contains(error.status)
     }
 
-    private static func response(_ entity: Entity) -> ODataResponse {
+    private static func response(_ entity: ODataEntity) -> ODataResponse {
         ODataResponse(body: .entity(entity), etag: entity.control.etag)
     }
 
@@ -370,7 +370,7 @@ extension ODataRequest {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Whether every property is loaded but streams, which are never.
     var isWhole: Bool {
         shape.properties.indices.allSatisfy { values[$0] != nil || shape.primitiveTypes[$0] == .stream }

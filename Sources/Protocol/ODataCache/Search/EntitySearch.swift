@@ -42,7 +42,7 @@ extension EntityCache {
     public func search(
         _ text: String, in collection: String, by search: any EntitySearch = SearchStrategy.wordPrefix,
         locale: Locale = .current
-    ) async throws -> [Entity] {
+    ) async throws -> [ODataEntity] {
         guard let model = await model else { throw CacheError.noModel }
         guard model.entitySet(collection) != nil else { throw CacheError.unknownCollection(collection) }
         let matcher = try search.matcher(for: text, locale: locale)
@@ -57,14 +57,14 @@ private struct SearchedFields {
 
     init(_ model: EntityDataModel) { self.model = model }
 
-    func texts(of entity: Entity) -> [String] {
+    func texts(of entity: ODataEntity) -> [String] {
         var texts: [String] = []
         // Where the metadata say of some properties that they are searchable, the others are not.
         collect(entity, all: !hasMarks(entity.shape), into: &texts)
         return texts
     }
 
-    private func collect(_ entity: Entity, all: Bool, into texts: inout [String]) {
+    private func collect(_ entity: ODataEntity, all: Bool, into texts: inout [String]) {
         for (property, value) in zip(entity.shape.properties, entity.values) {
             guard let value else { continue }
             collect(value, all: all, isMarked: property.isSearchable, into: &texts)
@@ -83,7 +83,7 @@ private struct SearchedFields {
     }
 
     /// Whether the metadata say of any property of a type, or within one, that it is searchable.
-    private func hasMarks(_ shape: Shape) -> Bool {
+    private func hasMarks(_ shape: TypeShape) -> Bool {
         var waiting = [shape]
         var seen: Set<QualifiedName> = [shape.name]
         while let shape = waiting.popLast() {
@@ -99,7 +99,7 @@ private struct SearchedFields {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The properties that searches look into: those that the metadata say are searchable (`sap:searchable`,
     /// `gp:use-in-search`); where they say it of none, all texts.
     public var searchableProperties: [String] {

@@ -245,7 +245,7 @@ struct CapabilityCheck {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Whether a body states a property: those that were set since the entity was read, else all that are loaded.
     fileprivate func states(_ name: String) -> Bool {
         changedProperties.isEmpty ? self[name] != nil : changedProperties.contains(name)

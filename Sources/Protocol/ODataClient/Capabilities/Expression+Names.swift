@@ -1,7 +1,7 @@
 import ODataQuery
 
 /// The names in an expression, as far as a service's capabilities speak of them.
-extension Expression {
+extension CommonExpression {
     /// The paths of properties, without those within lambda expressions over other entities.
     var namedPaths: Set<String> {
         guard case .path(let steps) = self else { return children.reduce(into: []) { $0.formUnion($1.namedPaths) } }
@@ -22,10 +22,10 @@ extension Expression {
     }
 
     /// The same expression with `in` over a list as a chain of `eq` (OData URL Conventions 4.01, 5.1.1.1.12).
-    var withoutMembership: Expression {
+    var withoutMembership: CommonExpression {
         let expression = mapChildren(\.withoutMembership)
         guard case .membership(let operand, .list(let items)) = expression, !items.isEmpty else { return expression }
-        let tests = items.map { Expression.binary(.equal, operand, $0) }
+        let tests = items.map { CommonExpression.binary(.equal, operand, $0) }
         return tests.dropFirst().reduce(tests[0]) { .binary(.or, $0, $1) }
     }
 }

@@ -3,7 +3,7 @@ import ODataQuery
 
 /// How a filter compares a property: enough to hold it against what a service lets filters say of it (Capabilities
 /// vocabulary, `FilterExpressionType`).
-extension Expression {
+extension CommonExpression {
     /// Whether a filter says nothing of a property but what a type of expressions allows.
     ///
     /// The clauses of the filter are what `and` combines. A clause that names another property besides is none of a type's.
@@ -28,7 +28,7 @@ extension Expression {
     }
 
     /// What an associative operator combines.
-    private func operands(of combining: BinaryOperator) -> [Expression] {
+    private func operands(of combining: BinaryOperator) -> [CommonExpression] {
         guard case .binary(combining, let left, let right) = self else { return [self] }
         return left.operands(of: combining) + right.operands(of: combining)
     }
@@ -65,7 +65,7 @@ extension Expression {
     private func isInterval(of path: String) -> Bool { Self.isInterval(operands(of: .and), of: path) }
 
     /// Whether all of some conditions are those of one interval: one comparison, or a lower and an upper bound.
-    private static func isInterval(_ conditions: [Expression], of path: String) -> Bool {
+    private static func isInterval(_ conditions: [CommonExpression], of path: String) -> Bool {
         let lower: Set<BinaryOperator> = [.greater, .greaterOrEqual]
         let upper: Set<BinaryOperator> = [.less, .lessOrEqual]
         let symbols = conditions.map { $0.comparison(of: path) }

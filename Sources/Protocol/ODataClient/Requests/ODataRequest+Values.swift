@@ -19,7 +19,7 @@ extension ODataRequest {
         }
     }
 
-    private func validate(_ entity: Entity, _ validator: ValueValidator) throws(InvalidValueError) {
+    private func validate(_ entity: ODataEntity, _ validator: ValueValidator) throws(InvalidValueError) {
         var waiting = [entity]
         while let entity = waiting.popLast() {
             let changed = entity.changedProperties

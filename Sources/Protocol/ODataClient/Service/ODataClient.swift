@@ -19,7 +19,7 @@ import Supportability
 ///
 /// ```swift
 /// let service = DataService(try await ODataClient("https://services.example/Northwind/", transport: transport))
-/// let orders = try await service.entities(Query("Orders").filter(.property("Freight") > 500))
+/// let orders = try await service.entities(ResourceQuery("Orders").filter(.property("Freight") > 500))
 /// ```
 public final class ODataClient: ODataProvider {
     /// Where the service is.

@@ -12,7 +12,7 @@ extension DataService {
     @discardableResult
     public func createMedia(
         in set: String, file path: String, contentType: String? = nil, slug: String? = nil
-    ) async throws -> Entity {
+    ) async throws -> ODataEntity {
         try await createMedia(
             in: set, try .file(path), contentType: contentType ?? ByteStream.contentType(ofFile: path), slug: slug)
     }
@@ -26,7 +26,7 @@ extension DataService {
     /// - Throws: ``FileStreamError``, besides what sending throws.
     @discardableResult
     public func setMedia(
-        of entity: Entity, property: String? = nil, in set: String? = nil, file path: String,
+        of entity: ODataEntity, property: String? = nil, in set: String? = nil, file path: String,
         contentType: String? = nil, overwriting: Bool = false
     ) async throws -> String? {
         try await setMedia(

@@ -4,7 +4,7 @@ import ODataModel
 /// The parameters of an action (OData Protocol 4.01, 11.5.5.1).
 enum ParameterPayload {
     static func read(
-        _ bytes: [UInt8], _ parameters: [Operation.Parameter], model: EntityDataModel
+        _ bytes: [UInt8], _ parameters: [ODataOperation.Parameter], model: EntityDataModel
     ) throws(PayloadError) -> [String: ODataValue] {
         let reader = EntityPayloadReader(model: model, strictness: .strict)
         var values: [String: ODataValue] = [:]

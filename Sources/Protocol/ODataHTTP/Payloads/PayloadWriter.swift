@@ -17,7 +17,7 @@ struct PayloadWriter {
     }
 
     /// An entity that is sent to a service: its type only where it derives from what the URL tells.
-    func requestEntity(_ entity: Entity) -> [UInt8] {
+    func requestEntity(_ entity: ODataEntity) -> [UInt8] {
         var outgoing = entity
         outgoing.control = entity.control.ofRequest
         var json = JSONWriter()
@@ -25,7 +25,7 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    func entity(_ entity: Entity, declared: QualifiedName?, context: String?) -> [UInt8] {
+    func entity(_ entity: ODataEntity, declared: QualifiedName?, context: String?) -> [UInt8] {
         var json = JSONWriter()
         entities.write(entity, declared: declared, context: context, to: &json)
         return json.bytes
@@ -35,7 +35,7 @@ struct PayloadWriter {
     ///
     /// - Parameter own: the context URL of a single entity, if it differs from that of the page.
     func page(
-        _ page: EntityPage, shape: Shape, context: String?, set: String, own: ((Entity) -> String?)? = nil
+        _ page: EntityPage, shape: TypeShape, context: String?, set: String, own: ((ODataEntity) -> String?)? = nil
     ) -> [UInt8] {
         var writer = CollectionPayloadWriter(entities, type: shape.name)
         writer.begin(context: context, count: page.count)
@@ -61,7 +61,7 @@ struct PayloadWriter {
     }
 
     /// The parameters of an action as one object (OData Protocol 4.01, 11.5.5.1).
-    func parameters(_ parameters: [String: ODataValue], of operation: Operation?) -> [UInt8] {
+    func parameters(_ parameters: [String: ODataValue], of operation: ODataOperation?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {

@@ -44,7 +44,7 @@ struct RequestedContent {
         return response
     }
 
-    private func reduced(_ entity: Entity) -> Entity {
+    private func reduced(_ entity: ODataEntity) -> ODataEntity {
         var entity = entity
         if let annotations, !entity.control.annotations.isEmpty {
             entity.control.annotations = entity.control.annotations.filter { annotations.includes(key: $0.key) }

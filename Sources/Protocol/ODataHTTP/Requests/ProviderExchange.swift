@@ -8,7 +8,7 @@ struct ProviderExchange: Sendable {
     let provider: any ODataProvider
     let model: EntityDataModel
     /// The capabilities that the metadata publish.
-    let capabilities: ServiceCapabilities?
+    let capabilities: PublishedCapabilities?
     let metadata: PublishedMetadata
     let incoming: IncomingRequest
     /// Keeps the answers to a batch that is answered later.

@@ -15,9 +15,9 @@ extension RequestBody {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The entity without its entity tag and those of the entities within it.
-    fileprivate var withoutETags: Entity {
+    fileprivate var withoutETags: ODataEntity {
         var entity = self
         if entity.control.etag != nil { entity.control.etag = nil }
         for (name, related) in related {

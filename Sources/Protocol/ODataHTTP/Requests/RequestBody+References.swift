@@ -31,7 +31,7 @@ extension RequestBody {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     fileprivate var references: [String] { (control.id.map { [$0] } ?? []) + nestedReferences }
 
     fileprivate var nestedReferences: [String] {

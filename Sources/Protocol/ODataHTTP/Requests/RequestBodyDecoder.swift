@@ -84,7 +84,7 @@ struct RequestBodyDecoder {
 
     // MARK: Bodies
 
-    private func entity(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
+    private func entity(_ shape: TypeShape, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         let reader = EntityPayloadReader(model: decoder.model, strictness: .strict)
         do {
@@ -101,7 +101,7 @@ struct RequestBodyDecoder {
     }
 
     /// Changes to many entities at once, as a delta, or all members that a collection is to have.
-    private func changes(_ shape: Shape, _ body: ByteStream) async throws -> RequestBody {
+    private func changes(_ shape: TypeShape, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         var reader = CollectionPayloadReader(model: decoder.model, type: shape.name, strictness: .strict)
         reader.append(bytes)
@@ -207,7 +207,7 @@ struct RequestBodyDecoder {
         }
     }
 
-    private func parameters(of operation: Operation, _ body: ByteStream) async throws -> RequestBody {
+    private func parameters(of operation: ODataOperation, _ body: ByteStream) async throws -> RequestBody {
         // An action without parameters needs no body, and an empty body needs no media type (11.5.5.1).
         guard let bytes = try await optionalJSON(body) else { return .parameters(try checked([:], operation)) }
         do {
@@ -220,8 +220,8 @@ struct RequestBodyDecoder {
     }
 
     /// The parameters that the body of a call may have: overloads of an action have one URL.
-    private func declared(_ operation: Operation) -> [Operation.Parameter] {
-        var declared: [Operation.Parameter] = []
+    private func declared(_ operation: ODataOperation) -> [ODataOperation.Parameter] {
+        var declared: [ODataOperation.Parameter] = []
         for overload in decoder.model.overloads(of: operation) {
             for parameter in overload.ownParameters where !declared.contains(where: { $0.name == parameter.name }) {
                 declared.append(parameter)
@@ -231,7 +231,7 @@ struct RequestBodyDecoder {
     }
 
     private func checked(
-        _ values: [String: ODataValue], _ operation: Operation
+        _ values: [String: ODataValue], _ operation: ODataOperation
     ) throws(ODataError) -> [String: ODataValue] {
         let overload = decoder.model.overload(of: operation, taking: Set(values.keys))
         for parameter in overload.ownParameters where !parameter.isNullable && !parameter.mayBeLeftOut {

@@ -187,7 +187,7 @@ public struct RequestEncoder: Sendable {
     }
 
     /// The action that a request calls, whose parameter types tell how values are written.
-    private func operation(_ request: ODataRequest) -> Operation? {
+    private func operation(_ request: ODataRequest) -> ODataOperation? {
         guard request.link == nil, let bound = try? request.bound(in: model) else { return nil }
         guard case .operation(let operation, _)? = bound.resource.steps.last else { return nil }
         return operation

@@ -6,8 +6,8 @@ import ODataService
 /// What a response's body is expected to be.
 enum ExpectedContent {
     /// A collection of entities; of rows that no type declares where it is the result of `$apply`.
-    case collection(Shape, isResult: Bool)
-    case entity(Shape)
+    case collection(TypeShape, isResult: Bool)
+    case entity(TypeShape)
     case value(TypeReference)
     case references
     case serviceDocument
@@ -85,9 +85,9 @@ enum ContextMember {
 /// (OData Data Aggregation 4.0, 3.3: the result is dynamic instances).
 struct ResultRows: JSONValueReading {
     let model: EntityDataModel
-    let shape: Shape
+    let shape: TypeShape
 
-    static func read(_ bytes: [UInt8], shape: Shape, model: EntityDataModel) throws(PayloadError) -> EntityPage {
+    static func read(_ bytes: [UInt8], shape: TypeShape, model: EntityDataModel) throws(PayloadError) -> EntityPage {
         let rows = ResultRows(model: model, shape: shape)
         var page = EntityPage()
         var failure: ODataErrorPayload?
@@ -117,8 +117,8 @@ struct ResultRows: JSONValueReading {
         return page
     }
 
-    private func row(_ scanner: inout JSONScanner) throws(JSONError) -> Entity {
-        var row = Entity(shape: shape)
+    private func row(_ scanner: inout JSONScanner) throws(JSONError) -> ODataEntity {
+        var row = ODataEntity(shape: shape)
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
             let name = key.string
@@ -135,10 +135,10 @@ struct ResultRows: JSONValueReading {
         return row
     }
 
-    func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> Entity {
+    func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         let type = declared.map { TypeReference.complex($0) } ?? .untyped("Edm.Untyped")
         guard case .complex(let entity) = try ODataValue(json: &scanner, type: type, model: model) else {
-            return Entity(shape: .untyped)
+            return ODataEntity(shape: .untyped)
         }
         return entity
     }

@@ -11,7 +11,7 @@ package enum KeyInID {
     /// way, as in `Orders(1L)`.
     ///
     /// - Returns: `nil` when the id does not follow the conventions, or is one of something else.
-    package static func key(_ id: String, shape: Shape, model: EntityDataModel) -> EntityKey? {
+    package static func key(_ id: String, shape: TypeShape, model: EntityDataModel) -> EntityKey? {
         // Where the service root ends, the id does not tell: the last segments that mean an entity are it, as many as a path may
         // have.
         let segments = id.split(separator: "/")
@@ -30,9 +30,9 @@ package enum KeyInID {
     }
 
     /// Whether one of two types derives from the other, or both are one.
-    private static func isKin(_ one: Shape, _ other: Shape, _ model: EntityDataModel) -> Bool {
-        func derives(_ shape: Shape, from base: Shape) -> Bool {
-            var type: Shape? = shape
+    private static func isKin(_ one: TypeShape, _ other: TypeShape, _ model: EntityDataModel) -> Bool {
+        func derives(_ shape: TypeShape, from base: TypeShape) -> Bool {
+            var type: TypeShape? = shape
             while let current = type {
                 if current.name == base.name { return true }
                 type = current.baseType.flatMap { model.shape($0) }

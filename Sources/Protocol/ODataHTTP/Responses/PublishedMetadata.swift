@@ -7,7 +7,7 @@ import Synchronization
 final class PublishedMetadata: Sendable {
     private struct Made {
         var model: EntityDataModel
-        var capabilities: ServiceCapabilities
+        var capabilities: PublishedCapabilities
         var published: EntityDataModel
     }
 
@@ -19,7 +19,7 @@ final class PublishedMetadata: Sendable {
 
     /// The model to show; the model itself for a provider without capabilities of its own, as one that stands
     /// before another service.
-    func model(_ model: EntityDataModel, _ capabilities: ServiceCapabilities?) throws -> EntityDataModel {
+    func model(_ model: EntityDataModel, _ capabilities: PublishedCapabilities?) throws -> EntityDataModel {
         guard let capabilities else { return model }
         if let made = last.withLock({ $0 }), made.model === model, made.capabilities == capabilities {
             return made.published

@@ -164,7 +164,7 @@ public struct ResponseDecoder: Sendable {
 
     /// Reads a collection or delta as it arrives.
     private func page(
-        _ stream: ByteStream, _ shape: Shape, _ decoder: PayloadDecoder, _ status: Int, _ request: ODataRequest
+        _ stream: ByteStream, _ shape: TypeShape, _ decoder: PayloadDecoder, _ status: Int, _ request: ODataRequest
     ) async throws -> EntityPage {
         var reader = decoder.collection(type: shape.name)
         var page = EntityPage()
@@ -368,7 +368,7 @@ public struct ResponseDecoder: Sendable {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Makes the next links of expanded collections absolute, at whatever depth.
     fileprivate mutating func resolveLinks(_ resolved: (String) -> String) {
         for (name, others) in related {

@@ -205,7 +205,7 @@ public struct ResponseEncoder: Sendable {
     private func page(
         _ page: EntityPage, _ incoming: IncomingRequest, _ writer: PayloadWriter
     ) throws(ODataError) -> [UInt8] {
-        let shape: Shape?
+        let shape: TypeShape?
         var setName = ""
         switch incoming.bound.resource.target {
         case .entities(let declared, let set):

@@ -7,7 +7,7 @@ import ODataService
 ///
 /// Only what differs from the attributes' defaults is written. What the model states already, stays as it is.
 struct SAPAnnotations {
-    let capabilities: ServiceCapabilities?
+    let capabilities: PublishedCapabilities?
 
     /// The model with the attributes.
     ///

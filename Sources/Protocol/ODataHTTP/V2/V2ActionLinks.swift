@@ -46,7 +46,7 @@ struct V2ActionLinks: Sendable {
 
     /// The links of an entity of V2, relative to the service root: the key is filled in, the other parameters that a call
     /// needs are places in braces.
-    func links(of entity: Entity) -> [AtomLink] {
+    func links(of entity: ODataEntity) -> [AtomLink] {
         guard let offered = actions[entity.shape.name] else { return [] }
         var key: [String: ODataValue] = [:]
         for part in entity.shape.key {
@@ -63,7 +63,7 @@ struct V2ActionLinks: Sendable {
     }
 
     /// Whether the property at a path says that the call is possible; what is not known is no reason to hide it.
-    private static func isApplicable(_ path: [String], _ entity: Entity) -> Bool {
+    private static func isApplicable(_ path: [String], _ entity: ODataEntity) -> Bool {
         guard !path.isEmpty else { return true }
         var value = ODataValue.complex(entity)
         for name in path {

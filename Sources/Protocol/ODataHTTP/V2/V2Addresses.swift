@@ -60,7 +60,7 @@ struct V2Addresses {
         }
     }
 
-    private static func shape(_ bound: BoundURL, in service: EntityDataModel) -> Shape? {
+    private static func shape(_ bound: BoundURL, in service: EntityDataModel) -> TypeShape? {
         switch bound.resource.target {
         case .entities(let shape, _), .entity(let shape, _), .count(let shape, _), .references(_, let shape, _, _):
             service.shape(shape.name)
@@ -74,7 +74,7 @@ struct V2Addresses {
     }
 
     /// Turns `$expand=A/B` into `$expand=A($expand=B)`, and `$select=A/X` into what is selected within the expanded A.
-    private func nestPaths(_ options: inout QueryOptions, _ shape: Shape) {
+    private func nestPaths(_ options: inout QueryOptions, _ shape: TypeShape) {
         var nested: [ExpandItem] = []
         for item in options.expand { Self.add(item.path[...], item.options, to: &nested, shape, model.service) }
         var selected: [SelectItem] = []
@@ -96,7 +96,7 @@ struct V2Addresses {
     }
 
     private static func add(
-        _ path: ArraySlice<Identifier>, _ options: QueryOptions, to items: inout [ExpandItem], _ shape: Shape,
+        _ path: ArraySlice<Identifier>, _ options: QueryOptions, to items: inout [ExpandItem], _ shape: TypeShape,
         _ model: EntityDataModel
     ) {
         guard let first = path.first else { return }
@@ -111,7 +111,7 @@ struct V2Addresses {
     }
 
     private static func select(
-        _ path: ArraySlice<Identifier>, in items: inout [ExpandItem], _ shape: Shape, _ model: EntityDataModel
+        _ path: ArraySlice<Identifier>, in items: inout [ExpandItem], _ shape: TypeShape, _ model: EntityDataModel
     ) {
         guard let first = path.first,
             let target = shape.navigationProperty(first.text).flatMap({ model.shape($0.target) })
@@ -145,7 +145,7 @@ struct V2Literals {
     func adapted(_ path: ResourcePath) -> ResourcePath {
         guard !model.isNative else { return path }
         var path = path
-        var shape: Shape?
+        var shape: TypeShape?
         for (index, segment) in path.segments.enumerated() {
             guard case .name(let name, let arguments) = segment else { continue }
             if index == 0 {
@@ -172,7 +172,7 @@ struct V2Literals {
     }
 
     /// An expression over a type with the service's literals, and with `contains` for `substringof`.
-    func adapted(_ expression: Expression, in shape: Shape) -> Expression {
+    func adapted(_ expression: CommonExpression, in shape: TypeShape) -> CommonExpression {
         switch expression {
         case .binary(let operation, let left, let right):
             return .binary(
@@ -189,7 +189,7 @@ struct V2Literals {
     }
 
     /// A literal as one of a type; anything else as it is.
-    private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
+    private func adapted(_ expression: CommonExpression, to type: TypeReference?) -> CommonExpression {
         guard !model.isNative, case .literal(var literal) = expression else { return expression }
         switch (literal.value, type?.primitive.map { .primitive($0) } ?? type) {
         case (.dateTime(let instant), .primitive(.date)?) where instant.timeOfDay.picoseconds == 0:

@@ -22,7 +22,7 @@ struct V2BoundOperations: Sendable {
 
     private var calls: [String: Call] = [:]
     private var imports: [OperationImport] = []
-    private var operations: [Operation] = []
+    private var operations: [ODataOperation] = []
 
     /// Those of a V4 model; none of a model that has its function imports already.
     init(of model: EntityDataModel) {
@@ -49,7 +49,7 @@ struct V2BoundOperations: Sendable {
             call.parameters =
                 key.compactMap { name in
                     shape.property(name).map {
-                        Operation.Parameter(name: name, type: $0.type, isNullable: false, facets: $0.facets)
+                        ODataOperation.Parameter(name: name, type: $0.type, isNullable: false, facets: $0.facets)
                     }
                 } + operation.ownParameters
             operations.append(call)
@@ -69,12 +69,12 @@ struct V2BoundOperations: Sendable {
         return sets.count == 1 ? sets.first : nil
     }
 
-    private static func resultSet(of operation: Operation, _ model: EntityDataModel) -> EntitySet? {
+    private static func resultSet(of operation: ODataOperation, _ model: EntityDataModel) -> EntitySet? {
         guard case .entity(let type?)? = operation.returnType?.element else { return nil }
         return onlySet(of: type, model)
     }
 
-    private static func annotations(of operation: Operation, _ shape: Shape) -> [Annotation] {
+    private static func annotations(of operation: ODataOperation, _ shape: TypeShape) -> [Annotation] {
         func attribute(_ name: String, _ text: String) -> Annotation {
             Annotation(term: "sap:\(name)", value: .constant(kind: "String", text: text))
         }
@@ -109,10 +109,10 @@ struct V2BoundOperations: Sendable {
     /// - Throws: ``QueryError`` where a part of the key is missing or no literal.
     func url(calledBy url: ODataURL) throws(QueryError) -> ODataURL {
         guard case .name(let name, .none)? = url.path.segments.first, let call = calls[name.text] else { return url }
-        var key: [Expression.NamedArgument] = []
+        var key: [CommonExpression.NamedArgument] = []
         for part in call.key {
             guard let option = url.options.custom.first(where: { $0.name == part }),
-                let value = try? Expression(parsing: option.value, options: ParsingOptions(dialect: .v2))
+                let value = try? CommonExpression(parsing: option.value, options: ParsingOptions(dialect: .v2))
             else {
                 throw QueryError(.syntax, "\(name) needs the parameter \(part) of the key.", offset: name.offset)
             }
@@ -128,7 +128,7 @@ struct V2BoundOperations: Sendable {
     }
 
     /// The name of the function import that calls an operation of the service; `nil` for one that is not bound.
-    func name(calling operation: Operation) -> String? {
+    func name(calling operation: ODataOperation) -> String? {
         guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return nil }
         let name = "\(type.name)_\(operation.name.name)"
         return calls[name]?.operation == operation.name ? name : nil

@@ -18,7 +18,7 @@ struct V2Entities {
     /// An entity as a V2 client gets it.
     ///
     /// - Parameter path: the address of the entity where it does not have one of its own.
-    func visible(_ entity: Entity, at path: String? = nil) -> Entity {
+    func visible(_ entity: ODataEntity, at path: String? = nil) -> ODataEntity {
         var result = values.visible(entity)
         let control = entity.control
         let address = control.id ?? control.editLink ?? path
@@ -60,14 +60,14 @@ struct V2Entities {
     /// An entity that a V2 client sent as the service has it.
     ///
     /// - Throws: ``ODataError`` with status 400 and the property at fault.
-    func stored(_ entity: Entity) throws(ODataError) -> Entity {
+    func stored(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         var result = try values.stored(entity)
         for (name, related) in entity.related {
             switch related {
             case .none: result.related[name] = RelatedEntities.none
             case .one(let other): result.related[name] = .one(try storedMember(other))
             case .many(let others, _, _):
-                var entities: [Entity] = []
+                var entities: [ODataEntity] = []
                 for other in others { entities.append(try storedMember(other)) }
                 result.related[name] = .many(entities)
             case .references(let ids):
@@ -80,7 +80,7 @@ struct V2Entities {
     }
 
     /// A related entity within another one. Its address must be of this service.
-    private func storedMember(_ entity: Entity) throws(ODataError) -> Entity {
+    private func storedMember(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         if let id = entity.control.id { _ = try addresses.entityID(id) }
         return try stored(entity)
     }

@@ -10,7 +10,7 @@ struct V2LiteralTypes {
     /// The same URL with typed literals in keys, filter and order.
     func adapted(_ url: ODataURL) -> ODataURL {
         var url = url
-        var shape: Shape?
+        var shape: TypeShape?
         for (index, segment) in url.path.segments.enumerated() {
             guard case .name(let name, let arguments) = segment else { continue }
             shape =
@@ -36,11 +36,13 @@ struct V2LiteralTypes {
         return url
     }
 
-    private func adapted(_ parts: [Expression.NamedArgument], _ shape: Shape) -> [Expression.NamedArgument] {
+    private func adapted(_ parts: [CommonExpression.NamedArgument], _ shape: TypeShape) -> [CommonExpression
+        .NamedArgument]
+    {
         parts.map { .init(name: $0.name, value: adapted($0.value, to: shape.property($0.name.text)?.type)) }
     }
 
-    private func adapted(_ expression: Expression, in shape: Shape) -> Expression {
+    private func adapted(_ expression: CommonExpression, in shape: TypeShape) -> CommonExpression {
         switch expression {
         case .binary(let operation, let left, let right):
             return .binary(
@@ -56,7 +58,7 @@ struct V2LiteralTypes {
     }
 
     /// A literal as one of a type, where that loses nothing; anything else as it is.
-    private func adapted(_ expression: Expression, to type: TypeReference?) -> Expression {
+    private func adapted(_ expression: CommonExpression, to type: TypeReference?) -> CommonExpression {
         guard case .literal(let literal) = expression, literal.enumeration == nil, let primitive = type?.primitive,
             let value = literal.value.legacyValue(of: primitive)
         else { return expression }
@@ -64,11 +66,11 @@ struct V2LiteralTypes {
     }
 }
 
-extension Expression {
+extension CommonExpression {
     /// The type of a path over a shape; `nil` for anything else.
-    func pathType(in shape: Shape, of model: EntityDataModel) -> TypeReference? {
+    func pathType(in shape: TypeShape, of model: EntityDataModel) -> TypeReference? {
         guard case .path(let steps) = self else { return nil }
-        var shape: Shape? = shape
+        var shape: TypeShape? = shape
         var type: TypeReference?
         for step in steps {
             guard case .name(let name) = step, let current = shape else { return nil }

@@ -20,7 +20,7 @@ struct V2Model: Sendable {
     /// Writes the metadata of a model and reads it as a client would.
     ///
     /// - Throws: ``CSDLError`` when the model has something that no V2 metadata can hold together.
-    init(_ service: EntityDataModel, capabilities: ServiceCapabilities? = nil) throws(CSDLError) {
+    init(_ service: EntityDataModel, capabilities: PublishedCapabilities? = nil) throws(CSDLError) {
         self.service = service
         // A model that was made once can be made again with attributes more.
         let whole = (try? Self.withOneContainer(service)) ?? service
@@ -87,7 +87,7 @@ struct V2Model: Sendable {
         private let last = Mutex<V2Model?>(nil)
 
         func model(
-            for service: EntityDataModel, capabilities: ServiceCapabilities?
+            for service: EntityDataModel, capabilities: PublishedCapabilities?
         ) throws(CSDLError) -> V2Model {
             if let kept = last.withLock({ $0 }), kept.service === service { return kept }
             let fresh = try V2Model(service, capabilities: capabilities)

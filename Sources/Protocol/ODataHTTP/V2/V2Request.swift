@@ -219,7 +219,7 @@ struct V2RequestDecoder {
         }
     }
 
-    private func entity(_ body: ByteStream, _ shape: Shape, _ fields: HTTPFields) async throws -> Entity {
+    private func entity(_ body: ByteStream, _ shape: TypeShape, _ fields: HTTPFields) async throws -> ODataEntity {
         let bytes = try await content(body, fields)
         let decoder = try payloadDecoder(fields)
         let entity = try Self.read { () throws(PayloadError) in try decoder.entity(bytes, type: shape.name).entity }
@@ -263,7 +263,7 @@ struct V2RequestDecoder {
     }
 
     /// The parameters of a function import stand in the query (MS-ODATA, 2.2.3.6.1).
-    private func parameters(_ operation: Operation, _ options: QueryOptions) throws -> [String: ODataValue] {
+    private func parameters(_ operation: ODataOperation, _ options: QueryOptions) throws -> [String: ODataValue] {
         var values: [String: ODataValue] = [:]
         let overload = model.service.overload(of: operation, taking: Set(options.custom.map(\.name)))
         for parameter in overload.ownParameters {
@@ -276,7 +276,7 @@ struct V2RequestDecoder {
                 continue
             }
             guard
-                case .literal(let literal)? = try? Expression(
+                case .literal(let literal)? = try? CommonExpression(
                     parsing: option.value, options: ParsingOptions(dialect: .v2))
             else {
                 throw ODataError(

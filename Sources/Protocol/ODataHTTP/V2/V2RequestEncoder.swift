@@ -164,7 +164,7 @@ struct V2RequestEncoder {
         return (call.httpMethod, query.isEmpty ? path : "\(path)?\(query)")
     }
 
-    private func value(_ expression: Expression, _ options: QueryOptions) throws(ODataError) -> ODataValue {
+    private func value(_ expression: CommonExpression, _ options: QueryOptions) throws(ODataError) -> ODataValue {
         switch expression {
         case .literal(let literal): return literal.value
         case .alias(let name):
@@ -230,7 +230,7 @@ struct V2RequestEncoder {
     }
 
     /// References among related entities are absolute in V2.
-    private func absolute(_ entity: Entity) -> Entity {
+    private func absolute(_ entity: ODataEntity) -> ODataEntity {
         guard !entity.related.isEmpty else { return entity }
         var entity = entity
         entity.related = entity.related.mapValues { related in

@@ -33,9 +33,9 @@ struct V2Values {
     }
 
     /// The properties of an entity or complex value that V2 has, with V2's values; nothing else of it.
-    func visible(_ entity: Entity) -> Entity {
+    func visible(_ entity: ODataEntity) -> ODataEntity {
         guard let shape = model.visible.shape(entity.shape.name) else { return entity }
-        var result = Entity(shape: shape)
+        var result = ODataEntity(shape: shape)
         for (ordinal, property) in shape.properties.enumerated() {
             guard let value = entity[property.name], let declared = entity.shape.property(property.name) else {
                 continue
@@ -77,9 +77,9 @@ struct V2Values {
     }
 
     /// The properties of an entity or complex value as the service has them; nothing else of it.
-    func stored(_ entity: Entity) throws(ODataError) -> Entity {
+    func stored(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         guard let shape = model.service.shape(entity.shape.name) else { return entity }
-        var result = Entity(shape: shape)
+        var result = ODataEntity(shape: shape)
         for (property, value) in zip(entity.shape.properties, entity.values) {
             guard let value, let declared = shape.property(property.name) else { continue }
             result[property.name] = try stored(value, as: declared.type, target: property.name)

@@ -4,7 +4,7 @@ import NIOSSL
 import ODataService
 
 /// HTTP basic authentication (RFC 7617): a user name and a password with each request. Use it over TLS only.
-public struct BasicAuthentication: Authentication {
+public struct BasicAuthentication: RequestAuthenticator {
     /// What the client's password dialogue shows.
     public let realm: String
     private let verify: @Sendable (_ user: String, _ password: String) async -> Bool

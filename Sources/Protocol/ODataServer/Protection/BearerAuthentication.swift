@@ -15,7 +15,7 @@ import ODataService
 ///
 /// The signature, `iss`, `aud`, `exp` and `nbf` must hold. `sub` becomes the principal's name; `scope`, `scp` and
 /// `roles` its roles; other claims that are text are kept by their names.
-public struct BearerAuthentication: Authentication {
+public struct BearerAuthentication: RequestAuthenticator {
     /// Who must have issued a token.
     public let issuer: String
     /// For whom a token must be.

@@ -8,7 +8,7 @@ import X509
 /// 4.2.1.6). A certificate with several common names is refused: it could be taken for several people.
 ///
 /// The claims of the principal hold `subject` and `issuer`: a name is unique at its issuer only.
-public struct ClientCertificateAuthentication: Authentication {
+public struct ClientCertificateAuthentication: RequestAuthenticator {
     /// Makes it.
     public init() {}
 

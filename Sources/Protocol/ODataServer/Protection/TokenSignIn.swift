@@ -17,7 +17,7 @@ import Synchronization
 /// configuration.authentication = [signIn]
 /// print("http://127.0.0.1:8080/?\(signIn.query)")
 /// ```
-public final class TokenSignIn: Authentication {
+public final class TokenSignIn: RequestAuthenticator {
     /// 256 random bits as hexadecimal digits.
     public let token: String
     /// The query of the URL that a browser opens, with the one-time code.

@@ -37,7 +37,7 @@ extension ODataServer {
         public var trustsForwarded: Bool
         /// The ways to find out who asks, any of which will do; anybody may use the service when empty. A client
         /// certificate is demanded beside one of the others, unless ``certificateSuffices``.
-        public var authentication: [any Authentication]
+        public var authentication: [any RequestAuthenticator]
         /// Whether a client certificate or one of the other ways is enough where both are among ``authentication``. Wrong
         /// credentials are refused in either case.
         public var certificateSuffices: Bool
@@ -76,7 +76,7 @@ extension ODataServer {
         public init(
             host: String = "127.0.0.1", port: Int = 0, pathPrefix: String = "/", tls: TLS? = nil,
             maxBodySize: Int64 = 1 << 30, limits: RequestLimits = RequestLimits(),
-            authentication: [any Authentication] = [], csrf: CSRFProtection? = nil,
+            authentication: [any RequestAuthenticator] = [], csrf: CSRFProtection? = nil,
             crossOrigin: CrossOriginPolicy? = nil, compresses: Bool = true, health: HealthEndpoint? = nil,
             accessLog: Logger? = nil, logsQueries: Bool = false, idleTimeout: Duration = .seconds(60),
             handshakeTimeout: Duration = .seconds(10), serverName: String? = nil

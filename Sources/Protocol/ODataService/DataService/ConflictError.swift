@@ -19,14 +19,14 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
     /// What the service said.
     public let refusal: ODataError
     /// The entity as the app wanted it.
-    public let attempted: Entity?
+    public let attempted: ODataEntity?
     /// The entity as the service has it, where it was asked for with the change.
-    public internal(set) var currentEntity: Entity?
+    public internal(set) var currentEntity: ODataEntity?
     /// The ETag that no longer holds.
     public let etag: String?
     private let request: ODataRequest
 
-    init(_ refusal: ODataError, attempted: Entity?, request: ODataRequest) {
+    init(_ refusal: ODataError, attempted: ODataEntity?, request: ODataRequest) {
         self.refusal = refusal
         self.attempted = attempted
         etag = request.ifMatch
@@ -39,7 +39,7 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The entity as the service has it now; `nil` when it is gone.
-    public func current(_ service: DataService) async throws -> Entity? {
+    public func current(_ service: DataService) async throws -> ODataEntity? {
         if let currentEntity { return currentEntity }
         var read = ODataRequest(.read, ODataURL(path: request.url.path))
         read.link = request.link
@@ -53,7 +53,7 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
     /// Makes a conflict of a refused condition. A repeatable request whose time has passed is refused with the same
     /// status and is no conflict.
     static func detected<Result>(
-        _ entity: Entity?, _ request: ODataRequest, _ body: () async throws -> Result
+        _ entity: ODataEntity?, _ request: ODataRequest, _ body: () async throws -> Result
     ) async throws -> Result {
         do {
             return try await body()

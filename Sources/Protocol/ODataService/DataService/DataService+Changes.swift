@@ -9,26 +9,26 @@ extension DataService {
     ///   it cannot be read, since it is created all the same.
     /// - Throws: ``DataServiceError/answeredLater(location:)`` where the service has not created it yet.
     @discardableResult
-    public func create(_ entity: Entity, in set: String? = nil) async throws -> Entity {
+    public func create(_ entity: ODataEntity, in set: String? = nil) async throws -> ODataEntity {
         let set = try await self.set(of: entity.shape.name, named: set)
         return try await create(entity, at: ODataURL(set: set))
     }
 
     /// Creates an entity in the collection at a URL: a set, or a contained or related collection.
     @discardableResult
-    public func create(_ entity: Entity, at url: ODataURL) async throws -> Entity {
+    public func create(_ entity: ODataEntity, at url: ODataURL) async throws -> ODataEntity {
         let request = ODataRequest(
             .create, url, body: .entity(entity), preferences: Preferences(returns: .representation))
         return try await created(request, from: entity)
     }
 
     /// What a request creates, read again where the answer does not hold it.
-    func created(_ request: ODataRequest, from entity: Entity) async throws -> Entity {
+    func created(_ request: ODataRequest, from entity: ODataEntity) async throws -> ODataEntity {
         await created(entity, try await answer(to: request))
     }
 
     /// What a creation gave: the body, else what its address leads to, else what was sent.
-    func created(_ entity: Entity, _ response: ODataResponse) async -> Entity {
+    func created(_ entity: ODataEntity, _ response: ODataResponse) async -> ODataEntity {
         if let created = response.entity { return created }
         guard defaults.returns == .representation, let link = response.entityID ?? response.location else {
             return settled(entity, response)
@@ -38,7 +38,7 @@ extension DataService {
 
     /// The entity that a change was made of; `nil` where it cannot be read. The change was made all the same, and whoever
     /// got an error would make it twice.
-    private func readBack(_ request: ODataRequest) async -> Entity? { try? await entity(request) }
+    private func readBack(_ request: ODataRequest) async -> ODataEntity? { try? await entity(request) }
 
     /// Sends what changed of an entity (PATCH; OData Protocol 4.01, 11.4.3), on condition that nobody else
     /// changed it where its ETag is known.
@@ -56,9 +56,9 @@ extension DataService {
     ///   service has not changed it yet.
     @discardableResult
     public func update(
-        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false,
+        _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false,
         sendingEmpty: Bool = false
-    ) async throws -> Entity {
+    ) async throws -> ODataEntity {
         guard sendingEmpty || !entity.changedProperties.isEmpty else { return entity }
         return try await change(
             entity, try await self.request(.update, entity, in: set), overwriting, readingConflict)
@@ -67,7 +67,7 @@ extension DataService {
     /// Sends what changed of the entity at a URL, as
     /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
     @discardableResult
-    public func update(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+    public func update(_ entity: ODataEntity, at url: ODataURL, overwriting: Bool = false) async throws -> ODataEntity {
         guard !entity.changedProperties.isEmpty else { return entity }
         return try await change(entity, ODataRequest(.update, url), overwriting)
     }
@@ -80,8 +80,8 @@ extension DataService {
     ///   what is sent: what is left out is unlinked.
     @discardableResult
     public func update(
-        _ entity: Entity, withRelated navigations: [String], in set: String? = nil, overwriting: Bool = false
-    ) async throws -> Entity {
+        _ entity: ODataEntity, withRelated navigations: [String], in set: String? = nil, overwriting: Bool = false
+    ) async throws -> ODataEntity {
         var changes = entity.changes
         for name in navigations {
             guard let related = entity.related[name] else {
@@ -104,7 +104,8 @@ extension DataService {
     /// - Returns: the entity as it is now, as ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
     /// - Throws: as ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     @discardableResult
-    public func upsert(_ entity: Entity, in set: String? = nil, onlyNew: Bool = false) async throws -> Entity {
+    public func upsert(_ entity: ODataEntity, in set: String? = nil, onlyNew: Bool = false) async throws -> ODataEntity
+    {
         let name = try await self.set(of: entity.shape.name, named: set)
         guard let key = entity.key else { throw DataServiceError.notAddressable(type: entity.shape.name) }
         var body = entity
@@ -129,14 +130,15 @@ extension DataService {
     /// - Throws: ``ConflictError`` when somebody else changed it.
     @discardableResult
     public func replace(
-        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false
-    ) async throws -> Entity {
+        _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false
+    ) async throws -> ODataEntity {
         try await change(entity, try await self.request(.replace, entity, in: set), overwriting, readingConflict)
     }
 
     /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:readingConflict:)`` does.
     @discardableResult
-    public func replace(_ entity: Entity, at url: ODataURL, overwriting: Bool = false) async throws -> Entity {
+    public func replace(_ entity: ODataEntity, at url: ODataURL, overwriting: Bool = false) async throws -> ODataEntity
+    {
         try await change(entity, ODataRequest(.replace, url), overwriting)
     }
 
@@ -146,7 +148,7 @@ extension DataService {
     ///   - set: the set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     ///   - overwriting: whether it is deleted even if somebody else changed it.
     /// - Throws: ``ConflictError`` when somebody changed it.
-    public func delete(_ entity: Entity, in set: String? = nil, overwriting: Bool = false) async throws {
+    public func delete(_ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false) async throws {
         var request = try await self.request(.delete, entity, in: set)
         request.ifMatch = condition(entity, overwriting)
         try await ConflictError.detected(entity, request) { _ = try await send(request) }
@@ -158,7 +160,7 @@ extension DataService {
     /// - Returns: how many were deleted.
     /// - Throws: ``ConflictError`` at the first that was changed; those before it are deleted.
     @discardableResult
-    public func delete(matching query: Query) async throws -> Int {
+    public func delete(matching query: ResourceQuery) async throws -> Int {
         var url = query.url
         guard case .name(let set, _)? = url.path.segments.first,
             let shape = try await provider.model.shape(ofSet: set.text)
@@ -183,8 +185,8 @@ extension DataService {
     }
 
     private func change(
-        _ entity: Entity, _ request: ODataRequest, _ overwriting: Bool, _ readingConflict: Bool = false
-    ) async throws -> Entity {
+        _ entity: ODataEntity, _ request: ODataRequest, _ overwriting: Bool, _ readingConflict: Bool = false
+    ) async throws -> ODataEntity {
         var request = request
         if case .none = request.body {
             request.body = .entity(request.method == .update ? entity.changes : entity)
@@ -204,7 +206,8 @@ extension DataService {
     }
 
     /// What a change gave: the body, else what was sent, with the ETag that it has now.
-    private func changed(_ entity: Entity, _ request: ODataRequest, _ response: ODataResponse) async -> Entity {
+    private func changed(_ entity: ODataEntity, _ request: ODataRequest, _ response: ODataResponse) async -> ODataEntity
+    {
         if let changed = response.entity { return changed }
         var settled = settled(entity, response)
         guard settled.control.etag == nil, let etag = entity.control.etag else { return settled }
@@ -216,13 +219,13 @@ extension DataService {
         return settled
     }
 
-    func condition(_ entity: Entity, _ overwriting: Bool) -> String? {
+    func condition(_ entity: ODataEntity, _ overwriting: Bool) -> String? {
         // Without a known ETag nothing is stated: "*" would be refused where ETags are not supported.
         entity.control.etag.map { overwriting ? "*" : $0 }
     }
 
     /// The entity as sent, for answers without a body.
-    private func settled(_ entity: Entity, _ response: ODataResponse) -> Entity {
+    private func settled(_ entity: ODataEntity, _ response: ODataResponse) -> ODataEntity {
         var entity = entity
         entity.control.etag = response.etag
         if let id = response.entityID { entity.control.id = id }
@@ -233,17 +236,17 @@ extension DataService {
 
 extension ODataResponse {
     /// The entity in the body, with its ETag wherever that stands.
-    fileprivate var entity: Entity? {
+    fileprivate var entity: ODataEntity? {
         guard case .entity(var entity) = body else { return nil }
         entity.control.etag = entity.control.etag ?? etag
         return entity
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// An entity of the same type with only what changed: the body of an update.
-    public var changes: Entity {
-        var changes = Entity(shape: shape)
+    public var changes: ODataEntity {
+        var changes = ODataEntity(shape: shape)
         changes.control.type = control.type
         for name in changedProperties { changes[name] = self[name] }
         return changes

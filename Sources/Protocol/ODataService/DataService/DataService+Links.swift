@@ -7,21 +7,23 @@ extension DataService {
     ///
     /// - Parameter options: filter, order and so on.
     public func related(
-        _ navigation: String, of entity: Entity, in set: String? = nil, _ options: QueryOptions = QueryOptions()
-    ) async throws -> [Entity] {
+        _ navigation: String, of entity: ODataEntity, in set: String? = nil, _ options: QueryOptions = QueryOptions()
+    ) async throws -> [ODataEntity] {
         var request = try await self.request(.read, entity, in: set, [navigation])
         request.url.options = options
         guard let property = entity.shape.navigationProperty(navigation) else {
             throw EntityError.unknownProperty(navigation, type: entity.shape.name)
         }
         guard property.isCollection else { return try await self.entity(request).map { [$0] } ?? [] }
-        var all: [Entity] = []
+        var all: [ODataEntity] = []
         for try await page in EntityPages(service: self, first: request) { all += page.entities }
         return all
     }
 
     /// The same entity with related entities loaded: one request with `$expand`.
-    public func load(_ navigations: String..., of entity: Entity, in set: String? = nil) async throws -> Entity {
+    public func load(_ navigations: String..., of entity: ODataEntity, in set: String? = nil) async throws
+        -> ODataEntity
+    {
         var request = try await self.request(.read, entity, in: set)
         // The options go with a URL of our own only: a link is opaque.
         if request.link != nil {
@@ -39,7 +41,7 @@ extension DataService {
     }
 
     /// The ids of the entities that a navigation property leads to (OData Protocol 4.01, 11.2.8).
-    public func links(_ navigation: String, of entity: Entity, in set: String? = nil) async throws -> [String] {
+    public func links(_ navigation: String, of entity: ODataEntity, in set: String? = nil) async throws -> [String] {
         let request = try await self.request(.read, entity, in: set, [navigation], reference: true)
         switch try await answer(to: request).body {
         case .references(let ids, _, _, _): return ids
@@ -53,7 +55,8 @@ extension DataService {
     ///
     /// - Throws: ``EntityError/unknownProperty(_:type:)``, ``DataServiceError/notAddressable(type:)``.
     public func link(
-        _ navigation: String, of entity: Entity, to target: Entity, in set: String? = nil, targetSet: String? = nil
+        _ navigation: String, of entity: ODataEntity, to target: ODataEntity, in set: String? = nil,
+        targetSet: String? = nil
     ) async throws {
         guard let property = entity.shape.navigationProperty(navigation) else {
             throw EntityError.unknownProperty(navigation, type: entity.shape.name)
@@ -68,7 +71,7 @@ extension DataService {
     ///
     /// - Parameter target: which of a collection's entities; left out for a single-valued property.
     public func unlink(
-        _ navigation: String, of entity: Entity, from target: Entity? = nil, in set: String? = nil,
+        _ navigation: String, of entity: ODataEntity, from target: ODataEntity? = nil, in set: String? = nil,
         targetSet: String? = nil
     ) async throws {
         var request = try await self.request(.delete, entity, in: set, [navigation], reference: true)
@@ -93,7 +96,7 @@ extension DataService {
 
     /// Makes a navigation property lead to exactly these entities (OData Protocol 4.01, 11.4.6.3).
     public func setLinks(
-        _ navigation: String, of entity: Entity, to targets: [Entity], in set: String? = nil,
+        _ navigation: String, of entity: ODataEntity, to targets: [ODataEntity], in set: String? = nil,
         targetSet: String? = nil
     ) async throws {
         var request = try await self.request(.replace, entity, in: set, [navigation], reference: true)
@@ -107,7 +110,7 @@ extension DataService {
     ///
     /// Assigned to `related` of a new or changed entity it binds the two (OData Protocol 4.01, 11.4.2.1):
     /// `order.related["Customer"] = .references([try await service.reference(to: customer)])`.
-    public func reference(to entity: Entity, in set: String? = nil) async throws -> String {
+    public func reference(to entity: ODataEntity, in set: String? = nil) async throws -> String {
         let request = try await self.request(.read, entity, in: set)
         return request.link ?? request.url.urlEncoded()
     }

@@ -24,7 +24,7 @@ extension DataService {
     ///   - property: the stream property meant; `nil` for the entity's own stream.
     ///   - chunkSize: as for ``media(_:chunkSize:)``.
     public func media(
-        of entity: Entity, property: String? = nil, in set: String? = nil,
+        of entity: ODataEntity, property: String? = nil, in set: String? = nil,
         chunkSize: ChunkSize = .standard
     ) async throws -> (ByteStream, contentType: String) {
         let request = try await mediaRequest(.read, entity, property, set)
@@ -42,7 +42,7 @@ extension DataService {
     @discardableResult
     public func createMedia(
         in set: String, _ bytes: ByteStream, contentType: String, slug: String? = nil
-    ) async throws -> Entity {
+    ) async throws -> ODataEntity {
         guard let shape = try await provider.model.shape(ofSet: set) else {
             throw DataServiceError.unknownEntitySet(set)
         }
@@ -50,7 +50,7 @@ extension DataService {
             .create, ODataURL(set: set), body: .media(bytes, contentType: contentType),
             preferences: Preferences(returns: .representation))
         if let slug { request.headers["Slug"] = slug }
-        return try await created(request, from: Entity(shape: shape))
+        return try await created(request, from: ODataEntity(shape: shape))
     }
 
     /// Replaces the bytes of a media entity or stream property (OData Protocol 4.01, 11.4.7.2 and 11.4.8.1), on
@@ -60,7 +60,8 @@ extension DataService {
     /// - Throws: ``ConflictError`` when somebody else changed it.
     @discardableResult
     public func setMedia(
-        of entity: Entity, property: String? = nil, in set: String? = nil, _ bytes: ByteStream, contentType: String,
+        of entity: ODataEntity, property: String? = nil, in set: String? = nil, _ bytes: ByteStream,
+        contentType: String,
         overwriting: Bool = false
     ) async throws -> String? {
         var request = try await mediaRequest(.replace, entity, property, set)
@@ -71,20 +72,20 @@ extension DataService {
 
     /// Deletes the bytes of a stream property (OData Protocol 4.01, 11.4.8.2), or of a media entity that may be
     /// without.
-    public func deleteMedia(of entity: Entity, property: String? = nil, in set: String? = nil) async throws {
+    public func deleteMedia(of entity: ODataEntity, property: String? = nil, in set: String? = nil) async throws {
         var request = try await mediaRequest(.delete, entity, property, set)
         request.ifMatch = mediaETag(entity, property)
         try await ConflictError.detected(entity, request) { _ = try await send(request) }
     }
 
-    private func mediaETag(_ entity: Entity, _ property: String?) -> String? {
+    private func mediaETag(_ entity: ODataEntity, _ property: String?) -> String? {
         guard let property else { return entity.control.mediaEtag }
         if case .string(let etag)? = entity.control.annotations["\(property)@odata.mediaEtag"] { return etag }
         return nil
     }
 
     private func mediaRequest(
-        _ method: ODataRequest.Method, _ entity: Entity, _ property: String?, _ set: String?
+        _ method: ODataRequest.Method, _ entity: ODataEntity, _ property: String?, _ set: String?
     ) async throws -> ODataRequest {
         if method == .read, property == nil, set == nil, let link = entity.control.mediaReadLink {
             var request = ODataRequest(following: link)

@@ -26,7 +26,7 @@ extension DataService {
     ) async throws -> ODataResponse {
         let model = try await provider.model
         var url = binding ?? ODataURL()
-        let operation: Operation
+        let operation: ODataOperation
         if binding == nil {
             guard let imported = Self.overload(model.operationImports(name), parameters, in: model) else {
                 throw DataServiceError.unknownOperation(name)
@@ -50,7 +50,7 @@ extension DataService {
     /// Calls an operation that is bound to an entity.
     @discardableResult
     public func call(
-        _ name: String, _ parameters: [String: ODataValue] = [:], on entity: Entity, in set: String? = nil
+        _ name: String, _ parameters: [String: ODataValue] = [:], on entity: ODataEntity, in set: String? = nil
     ) async throws -> ODataResponse {
         let set = try await self.set(of: entity.shape.name, named: set)
         guard let key = entity.key else { throw DataServiceError.notAddressable(type: entity.shape.name) }
@@ -65,7 +65,7 @@ extension DataService {
 
     private static func overload(
         _ imports: [OperationImport], _ parameters: [String: ODataValue], in model: EntityDataModel
-    ) -> Operation? {
+    ) -> ODataOperation? {
         let candidates = imports.flatMap { imported in
             model.operations(imported.operation).filter { !$0.isBound && $0.kind == imported.kind }
         }
@@ -75,7 +75,7 @@ extension DataService {
 
     private static func bound(
         _ name: String, _ parameters: [String: ODataValue], in model: EntityDataModel
-    ) throws -> Operation? {
+    ) throws -> ODataOperation? {
         let names =
             QualifiedName(name).map { [$0] } ?? model.schemas.compactMap { QualifiedName("\($0.namespace).\(name)") }
         let candidates = names.flatMap { model.operations($0) }.filter(\.isBound)
@@ -86,7 +86,8 @@ extension DataService {
     /// Parameters of a function: in the path where a literal can stand there, else by an alias
     /// (OData Protocol 4.01, 11.5.4.1).
     private static func append(
-        _ parameters: [String: ODataValue], of operation: Operation, to url: inout ODataURL, _ model: EntityDataModel
+        _ parameters: [String: ODataValue], of operation: ODataOperation, to url: inout ODataURL,
+        _ model: EntityDataModel
     ) {
         let arguments = parameters.sorted { $0.key < $1.key }.map { name, value in
             let type = operation.parameters.first { $0.name == name }?.type
@@ -95,9 +96,9 @@ extension DataService {
                 var json = JSONWriter()
                 json.value(value, type: type, model: model)
                 url.options.aliases[name] = .json(String(decoding: json.bytes, as: UTF8.self))
-                return Expression.NamedArgument(name: Identifier(name), value: .alias(Identifier(name)))
+                return CommonExpression.NamedArgument(name: Identifier(name), value: .alias(Identifier(name)))
             default:
-                return Expression.NamedArgument(
+                return CommonExpression.NamedArgument(
                     name: Identifier(name), value: .literal(Literal(of: value, type: type, model: model)))
             }
         }

@@ -22,7 +22,7 @@ extension DataService {
     public func fetch<Value: EntityRepresentable>(_ type: Value.Type, at url: ODataURL) async throws -> [Value] {
         var values: [Value] = []
         for try await var page in pages(url) {
-            var entities: [Entity] = []
+            var entities: [ODataEntity] = []
             swap(&entities, &page.entities)
             let read = try Value.odataInstances(of: consume entities)
             // Most collections are one page.
@@ -34,14 +34,14 @@ extension DataService {
     /// All entities that satisfy a query as values of a Swift type, following pages.
     ///
     /// ```swift
-    /// let costly = try await service.fetch(Order.self, Query("Orders").filter(.property("Freight") > 250))
+    /// let costly = try await service.fetch(Order.self, ResourceQuery("Orders").filter(.property("Freight") > 250))
     /// ```
-    public func fetch<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> [Value] {
+    public func fetch<Value: EntityRepresentable>(_ type: Value.Type, _ query: ResourceQuery) async throws -> [Value] {
         try await fetch(type, at: query.url)
     }
 
     /// The first entity that satisfies a query as a value of a Swift type; `nil` when there is none.
-    public func first<Value: EntityRepresentable>(_ type: Value.Type, _ query: Query) async throws -> Value? {
+    public func first<Value: EntityRepresentable>(_ type: Value.Type, _ query: ResourceQuery) async throws -> Value? {
         try await first(query.url).map { try Value(row: $0) }
     }
 
@@ -63,7 +63,7 @@ extension DataService {
     }
 
     /// Sends all properties of a value as a change (PATCH): a Swift type does not remember which changed.
-    /// Where that matters, read and change an ``Entity``.
+    /// Where that matters, read and change an ``ODataEntity``.
     ///
     /// - Parameters:
     ///   - ifMatch: the ETag that must still hold; none changes whatever is there.
@@ -101,11 +101,11 @@ extension DataService {
     }
 
     /// A dynamic entity with what a value writes.
-    public func entity<Value: EntityRepresentable>(of value: Value) async throws -> Entity {
+    public func entity<Value: EntityRepresentable>(of value: Value) async throws -> ODataEntity {
         guard let shape = try await provider.model.shape(Value.typeName) else {
             throw DataServiceError.ambiguousEntitySet(type: Value.typeName, candidates: [])
         }
-        var entity = Entity(shape: shape)
+        var entity = ODataEntity(shape: shape)
         try value.write(to: &entity)
         return entity
     }

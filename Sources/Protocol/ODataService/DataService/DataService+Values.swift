@@ -15,7 +15,7 @@ extension DataService {
     /// The value of a property of an entity, read from the service.
     ///
     /// - Parameter path: the property's name, or a path into complex values such as `Address/City`.
-    public func value(of path: String, _ entity: Entity, in set: String? = nil) async throws -> ODataValue {
+    public func value(of path: String, _ entity: ODataEntity, in set: String? = nil) async throws -> ODataValue {
         let request = try await propertyRequest(.read, path, entity, set)
         switch try await answer(to: request).body {
         case .value(let value, _): return value
@@ -28,7 +28,7 @@ extension DataService {
     ///
     /// - Throws: ``ConflictError`` when somebody else changed the entity, ``EntityError/unknownProperty(_:type:)``.
     public func setValue(
-        _ value: ODataValue, of path: String, _ entity: Entity, in set: String? = nil
+        _ value: ODataValue, of path: String, _ entity: ODataEntity, in set: String? = nil
     ) async throws {
         var request = try await propertyRequest(value.isNull ? .delete : .replace, path, entity, set)
         if !value.isNull {
@@ -39,9 +39,9 @@ extension DataService {
         try await ConflictError.detected(entity, request) { _ = try await send(request) }
     }
 
-    private func propertyType(_ path: String, _ entity: Entity) async throws -> TypeReference {
+    private func propertyType(_ path: String, _ entity: ODataEntity) async throws -> TypeReference {
         let model = try await provider.model
-        var shape: Shape? = entity.shape
+        var shape: TypeShape? = entity.shape
         var type: TypeReference?
         for name in path.split(separator: "/") {
             type = shape?.property(String(name))?.type
@@ -52,14 +52,15 @@ extension DataService {
     }
 
     private func propertyRequest(
-        _ method: ODataRequest.Method, _ path: String, _ entity: Entity, _ set: String?
+        _ method: ODataRequest.Method, _ path: String, _ entity: ODataEntity, _ set: String?
     ) async throws -> ODataRequest {
         try await request(method, entity, in: set, path.split(separator: "/").map { String($0) })
     }
 
     /// A request about something of an entity.
     func request(
-        _ method: ODataRequest.Method, _ entity: Entity, in set: String?, _ names: [String], reference: Bool = false
+        _ method: ODataRequest.Method, _ entity: ODataEntity, in set: String?, _ names: [String],
+        reference: Bool = false
     ) async throws -> ODataRequest {
         var request = try await self.request(method, entity, in: set)
         if request.link != nil {

@@ -10,7 +10,7 @@ import ODataQuery
 ///
 /// ```swift
 /// let service = DataService(store)
-/// let large = try await service.entities(Query("Orders").filter(.property("Freight") > 500))
+/// let large = try await service.entities(ResourceQuery("Orders").filter(.property("Freight") > 500))
 /// if var order = try await service.entity("Orders", key: 10248) {
 ///     order["Freight"] = .decimal(ODataDecimal(12))
 ///     order = try await service.update(order)
@@ -60,20 +60,20 @@ public struct DataService: Sendable {
     }
 
     /// All entities of a collection, following its pages.
-    public func entities(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> [Entity] {
-        var all: [Entity] = []
+    public func entities(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> [ODataEntity] {
+        var all: [ODataEntity] = []
         // All pages will be wanted: the next one comes while this one is taken apart.
         for try await page in pages(url, preferences: preferences).lookingAhead(1) { all += page.entities }
         return all
     }
 
     /// All entities of a set that satisfy a query, following its pages.
-    public func entities(_ set: String, _ options: QueryOptions = QueryOptions()) async throws -> [Entity] {
+    public func entities(_ set: String, _ options: QueryOptions = QueryOptions()) async throws -> [ODataEntity] {
         try await entities(ODataURL(set: set, options: options))
     }
 
     /// The first entity of a collection; `nil` when it is empty. Asks for no more than one.
-    public func first(_ url: ODataURL) async throws -> Entity? {
+    public func first(_ url: ODataURL) async throws -> ODataEntity? {
         var url = url
         url.options.top = min(url.options.top ?? 1, 1)
         return try await page(url).entities.first
@@ -98,7 +98,7 @@ public struct DataService: Sendable {
     }
 
     /// The number of entities of a set that satisfy a filter.
-    public func count(_ set: String, where filter: Expression? = nil) async throws -> Int64 {
+    public func count(_ set: String, where filter: CommonExpression? = nil) async throws -> Int64 {
         var url = ODataURL(set: set)
         url.options.filter = filter
         return try await count(url)
@@ -111,7 +111,7 @@ public struct DataService: Sendable {
     /// - Parameter options: `select`, `expand` and `compute`.
     public func entity(
         _ set: String, key: EntityKey, _ options: QueryOptions = QueryOptions()
-    ) async throws -> Entity? {
+    ) async throws -> ODataEntity? {
         try await entity(ODataURL(set: set, key: key, model: try await provider.model, options: options))
     }
 
@@ -119,12 +119,12 @@ public struct DataService: Sendable {
     ///
     /// - Throws: ``DataServiceError/unknownEntitySet(_:)``, ``DataServiceError/notAddressable(type:)`` where
     ///   the key has several parts, besides what the provider throws.
-    public func entity(_ set: String, key: ODataValue) async throws -> Entity? {
+    public func entity(_ set: String, key: ODataValue) async throws -> ODataEntity? {
         try await entity(set, key: try await singlePartKey(key, of: set))
     }
 
     /// The entity at a URL: by key, a singleton, or at the end of a navigation; `nil` when there is none.
-    public func entity(_ url: ODataURL) async throws -> Entity? {
+    public func entity(_ url: ODataURL) async throws -> ODataEntity? {
         do {
             return try await entity(ODataRequest(.read, url))
         } catch let error as ODataError where error.status == 404 || error.status == 410 {
@@ -161,7 +161,7 @@ public struct DataService: Sendable {
         }
     }
 
-    func entity(_ request: ODataRequest) async throws -> Entity? {
+    func entity(_ request: ODataRequest) async throws -> ODataEntity? {
         let response = try await answer(to: request)
         switch response.body {
         case .entity(var entity):

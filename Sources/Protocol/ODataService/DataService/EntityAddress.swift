@@ -20,11 +20,11 @@ extension ODataURL {
 
 extension KeyPredicate {
     /// The predicate of a key: the value alone where there is one part, else names and values.
-    public init(_ key: EntityKey, shape: Shape? = nil, model: EntityDataModel? = nil) {
+    public init(_ key: EntityKey, shape: TypeShape? = nil, model: EntityDataModel? = nil) {
         let arguments = key.parts.map { part in
             let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
             let type = shape?.property(path)?.type
-            return Expression.NamedArgument(
+            return CommonExpression.NamedArgument(
                 name: Identifier(part.name), value: .literal(Literal(of: part.value, type: type, model: model)))
         }
         self = arguments.count == 1 ? .single(arguments[0].value) : .compound(arguments)
@@ -35,7 +35,7 @@ extension DataService {
     /// A request about an entity that exists.
     ///
     /// The set given comes first, then the link that the service gave, then the only set of the entity's type.
-    func request(_ method: ODataRequest.Method, _ entity: Entity, in set: String?) async throws -> ODataRequest {
+    func request(_ method: ODataRequest.Method, _ entity: ODataEntity, in set: String?) async throws -> ODataRequest {
         let model = try await provider.model
         if let set {
             guard model.entitySet(set) != nil else { throw DataServiceError.unknownEntitySet(set) }

@@ -163,18 +163,18 @@ extension EntityPage {
 /// The entities of a collection, read page by page.
 public struct EntityRows: AsyncSequence, Sendable {
     /// An entity.
-    public typealias Element = Entity
+    public typealias Element = ODataEntity
 
     let pages: EntityPages
 
     /// Gives one entity after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var pages: EntityPages.AsyncIterator
-        var page: [Entity] = []
+        var page: [ODataEntity] = []
         var position = 0
 
         /// The next entity; `nil` after the last.
-        public mutating func next() async throws -> Entity? {
+        public mutating func next() async throws -> ODataEntity? {
             while position >= page.count {
                 guard let next = try await pages.next() else { return nil }
                 page = next.entities

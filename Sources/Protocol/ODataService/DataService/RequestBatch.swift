@@ -5,7 +5,7 @@ import ODataQuery
 ///
 /// ```swift
 /// let results = try await service.batch {
-///     BatchOperation.read(Query("Products").top(5), id: "products")
+///     BatchOperation.read(ResourceQuery("Products").top(5), id: "products")
 ///     ChangeSet {
 ///         BatchOperation.create(order, in: "Orders", id: "order")
 ///         BatchOperation.create(item, at: .result("order", "Items"))
@@ -100,12 +100,12 @@ public struct BatchOperation: Sendable {
     }
 
     /// A read of what a query gives.
-    public static func read(_ query: Query, id: String? = nil) -> BatchOperation {
+    public static func read(_ query: ResourceQuery, id: String? = nil) -> BatchOperation {
         .request(ODataRequest(.read, query.url), id: id)
     }
 
     /// A creation in a set, or in the only one of the entity's type.
-    public static func create(_ entity: Entity, in set: String? = nil, id: String? = nil) -> BatchOperation {
+    public static func create(_ entity: ODataEntity, in set: String? = nil, id: String? = nil) -> BatchOperation {
         BatchOperation(id) { service in
             ODataRequest(
                 .create, ODataURL(set: try await service.set(of: entity.shape.name, named: set)),
@@ -114,7 +114,7 @@ public struct BatchOperation: Sendable {
     }
 
     /// A creation in the collection at an address, such as one below an entity that the same batch creates.
-    public static func create(_ entity: Entity, at address: Address, id: String? = nil) -> BatchOperation {
+    public static func create(_ entity: ODataEntity, at address: Address, id: String? = nil) -> BatchOperation {
         .request(
             ODataRequest(
                 .create, address.url, body: .entity(entity), preferences: Preferences(returns: .representation)),
@@ -123,7 +123,7 @@ public struct BatchOperation: Sendable {
 
     /// A change of what changed of an entity, on condition that nobody else changed it.
     public static func update(
-        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
+        _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
     ) -> BatchOperation {
         BatchOperation(id) { service in
             var request = try await service.request(.update, entity, in: set)
@@ -134,13 +134,13 @@ public struct BatchOperation: Sendable {
     }
 
     /// A change of what an address leads to.
-    public static func update(_ changes: Entity, at address: Address, id: String? = nil) -> BatchOperation {
+    public static func update(_ changes: ODataEntity, at address: Address, id: String? = nil) -> BatchOperation {
         .request(ODataRequest(.update, address.url, body: .entity(changes)), id: id)
     }
 
     /// A deletion, on condition that nobody changed the entity.
     public static func delete(
-        _ entity: Entity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
+        _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
     ) -> BatchOperation {
         BatchOperation(id) { service in
             var request = try await service.request(.delete, entity, in: set)
@@ -151,7 +151,7 @@ public struct BatchOperation: Sendable {
 
     /// A link between two entities (OData Protocol 4.01, 11.4.6).
     public static func link(
-        _ navigation: String, of entity: Entity, to target: Entity, id: String? = nil
+        _ navigation: String, of entity: ODataEntity, to target: ODataEntity, id: String? = nil
     ) -> BatchOperation {
         BatchOperation(id) { service in
             let isCollection = entity.shape.navigationProperty(navigation)?.isCollection ?? false
@@ -259,7 +259,7 @@ public struct BatchResults: Sendable, RandomAccessCollection {
     /// The entity that a request gave.
     ///
     /// - Throws: as ``response(_:)``, and ``DataServiceError/unexpectedAnswer(expected:)``.
-    public func entity(_ id: String) throws -> Entity {
+    public func entity(_ id: String) throws -> ODataEntity {
         guard case .entity(let entity) = try response(id).body else {
             throw DataServiceError.unexpectedAnswer(expected: "an entity")
         }
@@ -269,7 +269,7 @@ public struct BatchResults: Sendable, RandomAccessCollection {
     /// The entities that a read gave: its first page.
     ///
     /// - Throws: as ``entity(_:)``.
-    public func entities(_ id: String) throws -> [Entity] {
+    public func entities(_ id: String) throws -> [ODataEntity] {
         guard case .page(let page) = try response(id).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
         }

@@ -12,7 +12,7 @@ import ODataQuery
 public struct BatchCondition: Hashable, Sendable {
     /// The condition as it was written.
     public let text: String
-    private let expression: Expression
+    private let expression: CommonExpression
     private let references: [Reference]
     /// Requests that are known to have failed before the batch is run.
     private var failed: Set<String> = []
@@ -50,7 +50,7 @@ public struct BatchCondition: Hashable, Sendable {
         }
         self.text = text
         self.references = references
-        expression = try Expression(parsing: plain, options: ParsingOptions())
+        expression = try CommonExpression(parsing: plain, options: ParsingOptions())
     }
 
     /// The ids of the requests whose answers it looks at.
@@ -73,15 +73,15 @@ public struct BatchCondition: Hashable, Sendable {
     public func holds(
         after outcomes: [String: Result<ODataResponse, ODataError>], model: EntityDataModel
     ) throws -> Bool {
-        var aliases: [String: Expression] = [:]
+        var aliases: [String: CommonExpression] = [:]
         for reference in references {
             aliases[reference.alias] = .literal(Literal(try value(of: reference, outcomes)))
         }
-        let none = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+        let none = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
         do {
             let bound = try Binder(model: model).bind(expression, shape: none, set: nil, aliases: aliases)
             let evaluator = Evaluator(model: model, source: NothingStored(), now: ODataDateTimeOffset(seconds: 0))
-            return try evaluator.evaluate(bound, on: Entity(shape: none)) == .boolean(true)
+            return try evaluator.evaluate(bound, on: ODataEntity(shape: none)) == .boolean(true)
         } catch let error as QueryError {
             throw ODataError(status: 400, code: "InvalidBatch", message: "if: \(error.description)", target: "if")
         } catch let error as EvaluationError {

@@ -140,7 +140,7 @@ public enum RequestBody: Sendable {
     /// Nothing.
     case none
     /// An entity, complete or partial, with related entities and references.
-    case entity(Entity)
+    case entity(ODataEntity)
     /// The value of a single property.
     case value(ODataValue, TypeReference)
     /// The parameters of an action.

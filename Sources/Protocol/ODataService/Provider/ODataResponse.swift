@@ -52,7 +52,7 @@ public enum ResponseBody: Sendable {
     /// Nothing.
     case none
     /// An entity.
-    case entity(Entity)
+    case entity(ODataEntity)
     /// A page of entities, decoded.
     case page(EntityPage)
     /// A page of entities as encoded bytes, in the format that the request asked for.
@@ -76,7 +76,7 @@ public enum ResponseBody: Sendable {
 /// A page of a collection or of a delta (OData JSON Format 4.01, 12 to 15).
 public struct EntityPage: Sendable {
     /// The entities, new and changed ones in a delta.
-    public var entities: [Entity]
+    public var entities: [ODataEntity]
     /// The entities that a delta says are gone.
     public var removed: [RemovedEntity]
     /// The relations that a delta says were made or taken away.
@@ -92,7 +92,7 @@ public struct EntityPage: Sendable {
 
     /// Makes a page.
     public init(
-        entities: [Entity] = [], removed: [RemovedEntity] = [], links: [ChangedLink] = [], count: Int64? = nil,
+        entities: [ODataEntity] = [], removed: [RemovedEntity] = [], links: [ChangedLink] = [], count: Int64? = nil,
         nextLink: String? = nil, deltaLink: String? = nil
     ) {
         self.entities = entities
@@ -106,7 +106,7 @@ public struct EntityPage: Sendable {
     /// One item of a delta.
     public enum DeltaItem: Sendable {
         /// A new or changed entity.
-        case entity(Entity)
+        case entity(ODataEntity)
         /// An entity that is gone.
         case removed(RemovedEntity)
         /// A relation that was made or taken away.

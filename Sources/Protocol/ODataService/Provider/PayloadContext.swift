@@ -17,11 +17,11 @@ public struct PayloadContext: Hashable, Sendable {
         /// The service document.
         case serviceDocument
         /// A collection of entities.
-        case collection(Shape)
+        case collection(TypeShape)
         /// One entity.
-        case entity(Shape)
+        case entity(TypeShape)
         /// Changes to a collection.
-        case delta(Shape)
+        case delta(TypeShape)
         /// A value that is no entity.
         case value(TypeReference)
         /// References to entities.
@@ -56,7 +56,7 @@ public struct PayloadContext: Hashable, Sendable {
     ///   - model: the model of the service.
     ///   - version: the version of the response.
     public init?(
-        ofMember entity: Entity, for url: ODataURL, bound: BoundURL, model: EntityDataModel,
+        ofMember entity: ODataEntity, for url: ODataURL, bound: BoundURL, model: EntityDataModel,
         version: ODataVersion = .v401
     ) {
         let writer = PayloadContextWriter(
@@ -125,7 +125,7 @@ public struct PayloadContext: Hashable, Sendable {
         return content
     }
 
-    private static func shape(of content: Content?, in model: EntityDataModel) -> Shape? {
+    private static func shape(of content: Content?, in model: EntityDataModel) -> TypeShape? {
         switch content {
         case .collection(let shape), .entity(let shape): return shape
         case .value(let type):

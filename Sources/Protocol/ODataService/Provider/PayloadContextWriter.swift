@@ -44,7 +44,7 @@ struct PayloadContextWriter {
     }
 
     /// The fragment of one entity in a collection of several sets and singletons (10.19).
-    func fragment(of entity: Entity, in model: EntityDataModel) -> String? {
+    func fragment(of entity: ODataEntity, in model: EntityDataModel) -> String? {
         guard let name = entity.control.id?.prefix(while: { $0 != "(" }) else { return nil }
         let declared = model.entitySet(String(name))?.type ?? model.singleton(String(name))?.type
         guard let declared else { return nil }
@@ -83,7 +83,7 @@ struct PayloadContextWriter {
 
     // MARK: Entities
 
-    private func entities(_ path: ResourcePath, _ shape: Shape, _ set: EntitySet?) -> String {
+    private func entities(_ path: ResourcePath, _ shape: TypeShape, _ set: EntitySet?) -> String {
         if let set {
             // Keys and filters do not change the type.
             let last = resource.steps.last { step in
@@ -159,7 +159,7 @@ struct PayloadContextWriter {
 
     /// What is grouped by a path through a related entity stands in its parentheses, as it does in an expanded one
     /// (OData Data Aggregation 4.0, 3.2.3).
-    private static func grouped(_ names: [String], of shape: Shape) -> [String] {
+    private static func grouped(_ names: [String], of shape: TypeShape) -> [String] {
         var result: [String] = []
         var done: Set<Substring> = []
         for name in names {

@@ -15,7 +15,7 @@ public struct ProviderTraits: Sendable {
     /// requests, since they must never be answered without a snapshot (OData Protocol 4.01, 8.2.6).
     public var supportsIsolation: Bool
     /// The capabilities of the entity sets, which an HTTP handler publishes in the metadata; `nil` if the model says them all.
-    public var capabilities: ServiceCapabilities?
+    public var capabilities: PublishedCapabilities?
     /// The syntax and functions of queries beyond the standard.
     public var queryLanguage: QueryLanguage
 
@@ -25,7 +25,7 @@ public struct ProviderTraits: Sendable {
     ///   - supportsIsolation: whether requests can be answered from a snapshot.
     ///   - capabilities: the capabilities of the entity sets; `nil` if the model says them all.
     ///   - queryLanguage: the syntax and functions of queries beyond the standard.
-    public init(supportsIsolation: Bool, capabilities: ServiceCapabilities?, queryLanguage: QueryLanguage) {
+    public init(supportsIsolation: Bool, capabilities: PublishedCapabilities?, queryLanguage: QueryLanguage) {
         self.supportsIsolation = supportsIsolation
         self.capabilities = capabilities
         self.queryLanguage = queryLanguage

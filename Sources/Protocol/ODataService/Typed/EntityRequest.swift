@@ -11,16 +11,18 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
     /// Who answers.
     public let odataService: DataService
     /// The query so far.
-    public var query: Query
+    public var query: ResourceQuery
 
     /// The entity at the end of a query's path.
-    public init(_ service: DataService, _ query: Query) {
+    public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
     /// A singleton (OData CSDL 4.01, 13.3).
-    public init(_ service: DataService, singleton: String) { self.init(service, Query(ODataURL(set: singleton))) }
+    public init(_ service: DataService, singleton: String) {
+        self.init(service, ResourceQuery(ODataURL(set: singleton)))
+    }
 
     // MARK: Reading
 
@@ -80,7 +82,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
 
     /// Relates the only entity that a property leads to (OData Protocol 4.01, 11.4.6.3).
     public func link<Target>(
-        _ path: KeyPath<Element.Paths, NavigationPath<Target>>, to other: EntityRequest<Target>
+        _ path: KeyPath<Element.Paths, NavigationEntityPath<Target>>, to other: EntityRequest<Target>
     ) async throws {
         var links = property(Element.paths[keyPath: path].odataPath).url
         links.path.segments.append(.reference)
@@ -138,7 +140,7 @@ extension EntityRequest where Element: MediaEntity {
     }
 }
 
-extension EntityCollection where Element: MediaEntity {
+extension TypedCollection where Element: MediaEntity {
     /// Creates a media entity from its bytes (OData Protocol 4.01, 11.4.7.1).
     ///
     /// - Returns: the entity as the service has it; its properties are changed by an update.
@@ -146,6 +148,6 @@ extension EntityCollection where Element: MediaEntity {
         let request = ODataRequest(
             .create, ODataURL(path: query.url.path), body: .media(bytes, contentType: contentType),
             preferences: Preferences(returns: .representation))
-        return try Element(row: try await odataService.created(request, from: Entity(shape: Element.odataShape)))
+        return try Element(row: try await odataService.created(request, from: ODataEntity(shape: Element.odataShape)))
     }
 }

@@ -25,7 +25,9 @@ public struct GeneratedMetadata: Sendable {
     }
 
     /// The shape of a generated type; one without properties where the metadata lack it.
-    public func shape(_ type: QualifiedName) -> Shape { model.shape(type) ?? Shape(dynamic: type, properties: []) }
+    public func shape(_ type: QualifiedName) -> TypeShape {
+        model.shape(type) ?? TypeShape(dynamic: type, properties: [])
+    }
 
     /// That the metadata declare a type.
     ///

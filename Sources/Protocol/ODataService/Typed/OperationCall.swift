@@ -14,16 +14,16 @@ public struct OperationCall: Sendable {
         /// As an action's body has it.
         var value: ODataValue
         /// As a function's address has it.
-        var argument: Expression
+        var argument: CommonExpression
     }
 
     private let service: DataService
-    private let kind: Operation.Kind
+    private let kind: ODataOperation.Kind
     private let path: ResourcePath
     private let name: String
     private var parameters: [Parameter] = []
 
-    private init(_ service: DataService, _ path: ResourcePath, _ name: String, _ kind: Operation.Kind) {
+    private init(_ service: DataService, _ path: ResourcePath, _ name: String, _ kind: ODataOperation.Kind) {
         self.service = service
         self.kind = kind
         self.path = path
@@ -31,27 +31,27 @@ public struct OperationCall: Sendable {
     }
 
     /// A call through an action or function import.
-    public init(_ service: DataService, _ name: String, _ kind: Operation.Kind) {
+    public init(_ service: DataService, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(service, ResourcePath(), name, kind)
     }
 
     /// A call of an operation that is bound to an entity, by its qualified name.
-    public init<Element>(on entity: EntityRequest<Element>, _ name: String, _ kind: Operation.Kind) {
+    public init<Element>(on entity: EntityRequest<Element>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(entity.odataService, entity.query.url.path, name, kind)
     }
 
     /// A call of an operation that is bound to a collection of entities, by its qualified name.
-    public init<Element>(on collection: EntityCollection<Element>, _ name: String, _ kind: Operation.Kind) {
+    public init<Element>(on collection: TypedCollection<Element>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(collection.odataService, collection.query.url.path, name, kind)
     }
 
     /// A call of an operation that is bound to a value, complex or not, by its qualified name.
-    public init<Value>(on value: ValueRequest<Value>, _ name: String, _ kind: Operation.Kind) {
+    public init<Value>(on value: ValueRequest<Value>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(value.odataService, value.query.url.path, name, kind)
     }
 
     /// A call of an operation that is bound to a collection of values, by its qualified name.
-    public init<Member>(on values: ValueCollectionRequest<Member>, _ name: String, _ kind: Operation.Kind) {
+    public init<Member>(on values: ValueCollectionRequest<Member>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(values.odataService, values.query.url.path, name, kind)
     }
 
@@ -83,7 +83,7 @@ public struct OperationCall: Sendable {
     }
 
     /// A structured value or a collection as JSON, which is how it stands in an address; `nil` for others.
-    private static func json(_ value: ODataValue, of type: (some ODataValueConvertible).Type) -> Expression? {
+    private static func json(_ value: ODataValue, of type: (some ODataValueConvertible).Type) -> CommonExpression? {
         switch value {
         case .complex, .collection: break
         default: return nil
@@ -170,12 +170,14 @@ public struct OperationCall: Sendable {
     }
 
     /// The result of a function that returns entities, which more of a query may follow.
-    public func collection<Element: TypedEntity>() -> EntityCollection<Element> {
-        EntityCollection(service, Query(functionURL))
+    public func collection<Element: TypedEntity>() -> TypedCollection<Element> {
+        TypedCollection(service, ResourceQuery(functionURL))
     }
 
     /// The result of a function that returns an entity.
-    public func one<Element: TypedEntity>() -> EntityRequest<Element> { EntityRequest(service, Query(functionURL)) }
+    public func one<Element: TypedEntity>() -> EntityRequest<Element> {
+        EntityRequest(service, ResourceQuery(functionURL))
+    }
 
     // MARK: Requests
 
@@ -195,7 +197,7 @@ public struct OperationCall: Sendable {
     /// paths wants it (OData URL Conventions 4.01, 4.5.1).
     private var functionURL: ODataURL {
         var url = ODataURL(path: path)
-        var arguments: [Expression.NamedArgument] = []
+        var arguments: [CommonExpression.NamedArgument] = []
         for parameter in parameters {
             let name = Identifier(parameter.name)
             var argument = parameter.argument
@@ -203,7 +205,7 @@ public struct OperationCall: Sendable {
                 url.options.aliases[parameter.name] = argument
                 argument = .alias(name)
             }
-            arguments.append(Expression.NamedArgument(name: name, value: argument))
+            arguments.append(CommonExpression.NamedArgument(name: name, value: argument))
         }
         url.path.segments.append(.name(Identifier(name), arguments.isEmpty ? .empty : .named(arguments)))
         return url

@@ -80,7 +80,7 @@ extension CollectionPath: LambdaPath {
     public var count: ValueExpression<Int64> { ValueExpression(collection.count) }
 }
 
-extension NavigationPath {
+extension NavigationEntityPath {
     /// Whether the property leads nowhere.
     public static func == (left: Self, right: Never?) -> QueryExpression {
         .property(left.odataPath) == .value(.null)

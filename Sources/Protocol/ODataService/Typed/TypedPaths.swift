@@ -80,7 +80,7 @@ public struct ComplexCollectionPath<Complex: TypedStructure>: SelectablePath {
 
 /// A navigation property that leads to one entity; that one's properties are reached through it.
 @dynamicMemberLookup
-public struct NavigationPath<Target: TypedEntity>: ExpandablePath {
+public struct NavigationEntityPath<Target: TypedEntity>: ExpandablePath {
     /// The path from where the query starts.
     public let odataPath: String
 

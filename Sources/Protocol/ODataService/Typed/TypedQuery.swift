@@ -6,7 +6,7 @@ public protocol TypedProjection {
     /// The type of the entities.
     associatedtype Element: TypedEntity
     /// The query so far.
-    var query: Query { get set }
+    var query: ResourceQuery { get set }
 }
 
 /// A query over a collection of entities of a known type: every step gives a new query, and the compiler checks the
@@ -14,7 +14,7 @@ public protocol TypedProjection {
 public protocol TypedQuery: TypedProjection {}
 
 extension TypedProjection {
-    func with(_ change: (inout Query) -> Void) -> Self {
+    func with(_ change: (inout ResourceQuery) -> Void) -> Self {
         var copy = self
         change(&copy.query)
         return copy
@@ -94,7 +94,7 @@ extension TypedQuery {
 /// The options of an `$expand`.
 public struct ExpandedQuery<Element: TypedEntity>: TypedQuery {
     /// The query so far.
-    public var query = Query(ODataURL())
+    public var query = ResourceQuery(ODataURL())
     var levels: QueryOptions.Levels?
 
     /// Makes options with nothing set.

@@ -12,18 +12,18 @@ public protocol TypedResource: Sendable {
     /// Who answers.
     var odataService: DataService { get }
     /// The query so far.
-    var query: Query { get }
+    var query: ResourceQuery { get }
 }
 
 extension TypedResource {
     /// The related entities.
     public subscript<Target: TypedEntity>(
         dynamicMember path: KeyPath<Paths, NavigationCollectionPath<Target>>
-    ) -> EntityCollection<Target> { navigate(path) }
+    ) -> TypedCollection<Target> { navigate(path) }
 
     /// The related entity.
     public subscript<Target: TypedEntity>(
-        dynamicMember path: KeyPath<Paths, NavigationPath<Target>>
+        dynamicMember path: KeyPath<Paths, NavigationEntityPath<Target>>
     ) -> EntityRequest<Target> { navigate(path) }
 
     /// A property with a single value.
@@ -51,13 +51,13 @@ extension TypedResource {
     /// The related entities; for names that this type has itself.
     public func navigate<Target: TypedEntity>(
         _ path: KeyPath<Paths, NavigationCollectionPath<Target>>
-    ) -> EntityCollection<Target> {
-        EntityCollection(odataService, property(Self.path(path).odataPath))
+    ) -> TypedCollection<Target> {
+        TypedCollection(odataService, property(Self.path(path).odataPath))
     }
 
     /// The related entity; for names that this type has itself.
     public func navigate<Target: TypedEntity>(
-        _ path: KeyPath<Paths, NavigationPath<Target>>
+        _ path: KeyPath<Paths, NavigationEntityPath<Target>>
     ) -> EntityRequest<Target> {
         EntityRequest<Target>(odataService, property(Self.path(path).odataPath))
     }
@@ -87,7 +87,7 @@ extension TypedResource {
     private static func path<Path>(_ path: KeyPath<Paths, Path>) -> Path { Paths(odataPath: "")[keyPath: path] }
 
     /// The resource at the end of a path that begins here.
-    func property(_ path: String) -> Query {
-        path.split(separator: "/").reduce(Query(ODataURL(path: query.url.path))) { $0.navigate(String($1)) }
+    func property(_ path: String) -> ResourceQuery {
+        path.split(separator: "/").reduce(ResourceQuery(ODataURL(path: query.url.path))) { $0.navigate(String($1)) }
     }
 }

@@ -9,7 +9,9 @@ extension TypedEntity {
     /// var order = Order()
     /// order.bind(\.customer, to: northwind.customers.key("ALFKI"))
     /// ```
-    public mutating func bind<Target>(_ path: KeyPath<Paths, NavigationPath<Target>>, to other: EntityRequest<Target>) {
+    public mutating func bind<Target>(
+        _ path: KeyPath<Paths, NavigationEntityPath<Target>>, to other: EntityRequest<Target>
+    ) {
         let name = Self.paths[keyPath: path].odataPath
         odataEntity.related[name] = .references([other.reference])
     }
@@ -23,7 +25,7 @@ extension TypedEntity {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The related entity as a generated type; `nil` when there is none or it was not expanded.
     public func typedRelated<Target: TypedEntity>(_ name: String) -> Target? {
         guard case .one(let entity)? = related[name] else { return nil }
@@ -54,7 +56,7 @@ extension DataService {
     /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` when the provider has no such property, and
     ///   ``DataServiceError/unknownType(_:)`` when it has not the type;
     ///   ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
-    func localized<Value: TypedStructure>(_ value: Value) async throws -> Entity {
+    func localized<Value: TypedStructure>(_ value: Value) async throws -> ODataEntity {
         try Value.checkMetadata()
         return try value.odataEntity.localized(in: try await provider.model)
     }
@@ -71,10 +73,10 @@ extension ODataValue {
     }
 }
 
-extension Entity {
-    func localized(in model: EntityDataModel) throws -> Entity {
+extension ODataEntity {
+    func localized(in model: EntityDataModel) throws -> ODataEntity {
         guard let own = model.shape(shape.name) else { throw DataServiceError.unknownType(shape.name) }
-        var result = Entity(shape: own)
+        var result = ODataEntity(shape: own)
         for (property, value) in zip(shape.properties, values) {
             guard let value else { continue }
             guard let ordinal = own.ordinal(of: property.name) else {

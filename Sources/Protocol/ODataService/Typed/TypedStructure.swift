@@ -19,11 +19,11 @@ public protocol TypedStructure: EntityRepresentable, Hashable, Codable, ODataVal
     /// The metadata that the code was generated from.
     static var odataMetadata: GeneratedMetadata { get }
     /// Its shape in their model.
-    static var odataShape: Shape { get }
+    static var odataShape: TypeShape { get }
     /// What it is a view of.
-    var odataEntity: Entity { get set }
+    var odataEntity: ODataEntity { get set }
     /// Looks at an entity as this type.
-    init(odataEntity: Entity)
+    init(odataEntity: ODataEntity)
 }
 
 /// A Swift type for an entity type.
@@ -41,7 +41,7 @@ public protocol MediaEntity: TypedEntity {}
 
 extension TypedStructure {
     /// Makes an instance in which nothing is loaded.
-    public init() { self.init(odataEntity: Entity(shape: Self.odataShape)) }
+    public init() { self.init(odataEntity: ODataEntity(shape: Self.odataShape)) }
 
     /// Makes an instance and fills it.
     ///
@@ -65,7 +65,7 @@ extension TypedStructure {
     ///
     /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
     @inlinable
-    public static func odataInstances(of entities: consuming [Entity]) throws -> [Self] {
+    public static func odataInstances(of entities: consuming [ODataEntity]) throws -> [Self] {
         if !entities.isEmpty { try checkMetadata() }
         let count = entities.count
         var rest = consume entities
@@ -140,7 +140,7 @@ extension TypedStructure {
     /// Reads an instance in any of Swift's coders; see ``/ODataModel/Entity``.
     public init(from decoder: any Decoder) throws {
         try Self.checkMetadata()
-        self.init(odataEntity: try Entity(from: decoder, as: Self.odataShape, in: Self.odataModel))
+        self.init(odataEntity: try ODataEntity(from: decoder, as: Self.odataShape, in: Self.odataModel))
     }
 
     /// Writes what is loaded, and what changed.

@@ -13,10 +13,10 @@ public struct ValueRequest<Value: ODataValueConvertible & Sendable>: Sendable {
     /// Who answers.
     public let odataService: DataService
     /// The query so far.
-    public let query: Query
+    public let query: ResourceQuery
 
     /// The property at the end of a query's path.
-    public init(_ service: DataService, _ query: Query) {
+    public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
@@ -58,10 +58,10 @@ public struct ValueCollectionRequest<Member: ODataValueConvertible & Sendable>: 
     /// Who answers.
     public let odataService: DataService
     /// The query so far.
-    public let query: Query
+    public let query: ResourceQuery
 
     /// The property at the end of a query's path.
-    public init(_ service: DataService, _ query: Query) {
+    public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }

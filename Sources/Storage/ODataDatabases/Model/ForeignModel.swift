@@ -41,7 +41,7 @@ public struct ForeignModel: Sendable {
         /// The view.
         public var view: String
         /// The shape of the rows.
-        public var shape: Shape
+        public var shape: TypeShape
         /// The columns by ordinal.
         public var columns: [ColumnStorage]
     }

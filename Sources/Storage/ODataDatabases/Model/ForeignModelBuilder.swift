@@ -249,7 +249,7 @@ struct ForeignModelBuilder {
     ) {
         let namespace = options.namespace
         let functionDrafts = drafts.filter { $0.role == .function }
-        var operations: [ODataModel.Operation] = []
+        var operations: [ODataOperation] = []
         var imports: [OperationImport] = []
         var functionNames: [String: QualifiedName] = [:]
         var names = ForeignNames(reserved: drafts.map(\.type) + ["Container"])
@@ -258,7 +258,7 @@ struct ForeignModelBuilder {
             functionNames[draft.set] = name
             let annotations = Self.originalName(draft.table.name, servedAs: draft.set)
             operations.append(
-                ODataModel.Operation(
+                ODataOperation(
                     name: name, kind: .function, isComposable: true,
                     returnType: .collection(.complex(QualifiedName(namespace, draft.type))), isReturnNullable: false,
                     annotations: annotations))
@@ -277,7 +277,7 @@ struct ForeignModelBuilder {
             }, operationImports: imports,
             annotations: [Self.flag(Vocabulary.supportsRepeatability, !options.isReadOnly)])
         let model = try EntityDataModel(schemas: [
-            Schema(
+            ODataSchema(
                 namespace: namespace, structuredTypes: drafts.map { $0.structuredType(namespace: namespace) },
                 operations: operations, container: container)
         ])

@@ -78,7 +78,7 @@ private struct ViewRows {
     ///
     /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the number of
     ///   the row whose value is not what its column declares.
-    func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [Entity] {
+    func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [ODataEntity] {
         let limit = type(of: function).rowLimit
         var sql: SQLFragment = "SELECT \(list: function.columns.map { scope.sql($0.name) }) \(source)"
         if !order.isEmpty { sql += " ORDER BY \(list: order.map(\.fragment))" }
@@ -89,7 +89,7 @@ private struct ViewRows {
         var selected: Set<Int>?
         if case .some(let ordinals, _) = query.projection { selected = Set(ordinals) }
         let rows = try Row.fetchCursor(database, sql: sql.sql, arguments: StatementArguments(sql.arguments))
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         while let row = try rows.next() {
             guard entities.count < limit else {
                 throw ODataError(
@@ -99,7 +99,7 @@ private struct ViewRows {
                         view a key to read it in pages.
                         """, target: function.name)
             }
-            var entity = Entity(shape: function.shape)
+            var entity = ODataEntity(shape: function.shape)
             for (ordinal, column) in function.columns.enumerated() where selected?.contains(ordinal) ?? true {
                 do {
                     entity.values[ordinal] = try column.decode(row[ordinal], in: model)

@@ -41,7 +41,7 @@ package enum StoredJSON {
         }
     }
 
-    private static func append(_ entity: Entity, isDynamic: Bool, to text: inout String) {
+    private static func append(_ entity: ODataEntity, isDynamic: Bool, to text: inout String) {
         text += "{"
         var isFirst = true
         func name(_ name: String) {
@@ -51,7 +51,7 @@ package enum StoredJSON {
             text += ":"
         }
         // A derived type may stand where another one is declared, whether or not it was stated.
-        let isStated = entity.shape.baseType != nil || isDynamic && entity.shape.name != Shape.untyped.name
+        let isStated = entity.shape.baseType != nil || isDynamic && entity.shape.name != TypeShape.untyped.name
         if let type = isStated ? entity.shape.name : entity.control.type {
             name("@odata.type")
             appendQuoted("#\(type)", to: &text)

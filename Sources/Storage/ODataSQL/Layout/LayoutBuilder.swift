@@ -30,7 +30,7 @@ struct LayoutBuilder {
     /// Adds a table and those of the collections contained in its entities. A type contained in itself gets
     /// one level only: its path would never end.
     private mutating func addTable(
-        set: String, shape: Shape, role: TableLayout.Role, within ancestors: [QualifiedName]
+        set: String, shape: TypeShape, role: TableLayout.Role, within ancestors: [QualifiedName]
     ) {
         let name = tableNames.name(Self.tableName(for: set))
         tables.append(TableLayout(set: set, shape: shape, table: name, role: role, model: model))
@@ -82,7 +82,7 @@ struct LayoutBuilder {
     ) -> [(path: String, navigation: NavigationProperty)] {
         var result: [(String, NavigationProperty)] = []
         var seen: Set<String> = []
-        func add(_ shape: Shape, _ properties: [PropertyStorage], prefix: String) {
+        func add(_ shape: TypeShape, _ properties: [PropertyStorage], prefix: String) {
             for navigation in shape.navigationProperties where seen.insert(prefix + navigation.name).inserted {
                 result.append((prefix + navigation.name, navigation))
             }

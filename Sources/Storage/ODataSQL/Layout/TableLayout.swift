@@ -17,7 +17,7 @@ package struct TableLayout {
     private(set) var statements: [String]
     private let keyColumns: [String]
 
-    init(set: String, shape: Shape, table: String, role: Role, model: EntityDataModel) {
+    init(set: String, shape: TypeShape, table: String, role: Role, model: EntityDataModel) {
         var columns = ColumnCollector(model: model)
         let hasDerivedTypes = !model.derivedTypes(of: shape.name).isEmpty
         let required = Self.requiredPaths(of: shape)
@@ -51,15 +51,15 @@ package struct TableLayout {
     func isIndexed(_ columns: [String]) -> Bool { keyColumns.starts(with: columns) }
 
     /// The types derived from a type, each after its base type.
-    package static func derivedShapes(of shape: Shape, model: EntityDataModel) -> [Shape] {
-        model.derivedTypes(of: shape.name).flatMap { name -> [Shape] in
+    package static func derivedShapes(of shape: TypeShape, model: EntityDataModel) -> [TypeShape] {
+        model.derivedTypes(of: shape.name).flatMap { name -> [TypeShape] in
             guard let derived = model.shape(name) else { return [] }
             return [derived] + derivedShapes(of: derived, model: model)
         }
     }
 
     /// What is always loaded: the key and what relations hang on.
-    private static func requiredPaths(of shape: Shape) -> Set<String> {
+    private static func requiredPaths(of shape: TypeShape) -> Set<String> {
         Set(shape.key.map(\.path) + shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
     }
 
@@ -144,7 +144,7 @@ private struct ColumnCollector {
 
     /// The shape of a complex type whose values fit into columns of their own; `nil` for open types, those
     /// with derived types and those that contain themselves, whose values are kept as JSON.
-    private func flattened(_ name: QualifiedName, within ancestors: [QualifiedName]) -> Shape? {
+    private func flattened(_ name: QualifiedName, within ancestors: [QualifiedName]) -> TypeShape? {
         guard let shape = model.shape(name), !shape.isOpen, !ancestors.contains(name),
             model.derivedTypes(of: name).isEmpty
         else { return nil }

@@ -44,7 +44,7 @@ public indirect enum PropertyStorage: Hashable, Sendable {
     case column(ColumnStorage)
     /// A complex value flattened into columns, by ordinal of its shape; the presence column tells null from
     /// a value whose properties are all null.
-    case complex(Shape, [PropertyStorage], presence: String)
+    case complex(TypeShape, [PropertyStorage], presence: String)
     /// Nowhere: the layout cannot hold it. Reading it is 501 with the property's name.
     case absent
 }

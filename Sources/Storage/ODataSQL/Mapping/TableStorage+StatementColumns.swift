@@ -21,7 +21,7 @@ extension TableStorage {
 
     /// Where a property lies, by its ordinal in a type of the model, or by its name in a shape that transformations
     /// have made.
-    func storage(of property: Property, _ ordinal: Int, shape: Shape, model: EntityDataModel) -> PropertyStorage? {
+    func storage(of property: Property, _ ordinal: Int, shape: TypeShape, model: EntityDataModel) -> PropertyStorage? {
         if shape == self.shape { return ordinal < properties.count ? properties[ordinal] : nil }
         if model.shape(shape.name) == shape {
             let storages = properties(of: shape)

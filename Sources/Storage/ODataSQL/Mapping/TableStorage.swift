@@ -9,7 +9,7 @@ public struct TableStorage: Sendable {
     }
 
     /// The shape of the set's declared type; derived types share the table.
-    public var shape: Shape {
+    public var shape: TypeShape {
         get { content[0].shape }
         set { content[0].shape = newValue }
     }
@@ -131,7 +131,7 @@ public struct TableStorage: Sendable {
 
     private struct Content: Sendable {
         var set: String
-        var shape: Shape
+        var shape: TypeShape
         var table: String
         var rowID: String?
         var properties: [PropertyStorage]
@@ -167,7 +167,7 @@ public struct TableStorage: Sendable {
 
     /// Makes a table's storage.
     public init(
-        set: String, shape: Shape, table: String, rowID: String?, properties: [PropertyStorage],
+        set: String, shape: TypeShape, table: String, rowID: String?, properties: [PropertyStorage],
         derivedProperties: [QualifiedName: [PropertyStorage]] = [:], discriminator: String? = nil,
         navigation: [String: NavigationStorage] = [:], etag: ETagStorage, isReadOnly: Bool = false,
         visibility: Visibility? = nil, dynamicProperties: String? = nil, notLoaded: String? = nil
@@ -207,7 +207,7 @@ public struct TableStorage: Sendable {
     }
 
     /// The storage of each property of the declared type or one derived from it, by the ordinals of `type`.
-    public func properties(of type: Shape) -> [PropertyStorage] {
+    public func properties(of type: TypeShape) -> [PropertyStorage] {
         type == shape ? properties : properties + (derivedProperties[type.name] ?? [])
     }
 }

@@ -88,7 +88,7 @@ struct ContentReferences: Sendable {
         return etag
     }
 
-    private func resolve(_ entity: Entity) throws -> Entity {
+    private func resolve(_ entity: ODataEntity) throws -> ODataEntity {
         var entity = entity
         for (name, related) in entity.related {
             switch related {

@@ -81,7 +81,7 @@ extension EntityPage {
 private final class CollectionChange {
     static let exceptionTerm = Vocabulary.core + "DataModificationException"
 
-    let shape: Shape
+    let shape: TypeShape
     var failures = 0
     private let target: WriteTarget
     private let request: ODataRequest
@@ -117,10 +117,10 @@ private final class CollectionChange {
     }
 
     /// The id of the member that is there with the key of an entity; `nil` where there is none.
-    func idOfMember(_ entity: Entity) throws -> String? { try member(for: entity)?.id }
+    func idOfMember(_ entity: ODataEntity) throws -> String? { try member(for: entity)?.id }
 
     /// The member that is there with the key of an entity; `nil` where there is none.
-    private func member(for entity: Entity) throws -> RowWriter.WrittenRow? {
+    private func member(for entity: ODataEntity) throws -> RowWriter.WrittenRow? {
         if let relation = try relation {
             let (joined, parent) = try writer.joined(entity, to: relation)
             guard let key = try writer.key(of: entity) ?? joined.key else { return nil }
@@ -187,7 +187,7 @@ private final class CollectionChange {
             return .entity(Self.annotated(entity, "insert", error: error))
         case .removed(let removed):
             // A reference to the entity, which is still there.
-            var entity = Entity(shape: shape)
+            var entity = ODataEntity(shape: shape)
             entity.control.id = (try? id(of: removed)) ?? removed.id
             let isUnlinked = removed.reason == .changed && !((try? isContained) ?? true)
             return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error: error))
@@ -208,7 +208,7 @@ private final class CollectionChange {
     }
 
     /// Creates or changes a member; in a collection of related entities, relates it.
-    func put(_ entity: Entity) throws -> RowWriter.WrittenRow {
+    func put(_ entity: ODataEntity) throws -> RowWriter.WrittenRow {
         if let relation = try relation {
             guard let row = try writer.put(entity, into: relation, in: context) else {
                 throw ODataError(status: 400, code: "InvalidBody", message: "A member is missing.")
@@ -293,8 +293,8 @@ private final class CollectionChange {
         }
     }
 
-    static func entity(_ removed: RemovedEntity, _ shape: Shape) -> Entity {
-        var entity = Entity(shape: shape)
+    static func entity(_ removed: RemovedEntity, _ shape: TypeShape) -> ODataEntity {
+        var entity = ODataEntity(shape: shape)
         entity.control.removedReason = removed.reason.rawValue
         if !removed.id.isEmpty { entity.control.id = removed.id }
         entity.control.etag = removed.etag
@@ -307,7 +307,7 @@ private final class CollectionChange {
         return entity
     }
 
-    private static func annotated(_ entity: Entity, _ operation: String, error: ODataError) -> Entity {
+    private static func annotated(_ entity: ODataEntity, _ operation: String, error: ODataError) -> ODataEntity {
         var entity = entity
         entity.control.annotations[exceptionTerm] = exception(operation, error)
         return entity
@@ -315,11 +315,11 @@ private final class CollectionChange {
 
     /// The value of `Core.DataModificationException`.
     private static func exception(_ operation: String, _ error: ODataError) -> ODataValue {
-        var exception = Entity(shape: .untyped)
+        var exception = ODataEntity(shape: .untyped)
         exception.dynamicProperties = [
             "failedOperation": .string(operation), "responseCode": .integer(Int64(error.status)),
             "info": .complex(
-                Entity(
+                ODataEntity(
                     shape: .untyped,
                     ["code": .string(error.code), "message": .string(error.message), "severity": .string("error")])),
         ]

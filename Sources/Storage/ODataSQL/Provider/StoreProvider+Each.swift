@@ -27,7 +27,7 @@ extension StoreProvider {
             BoundResource(steps: plain, target: bound.resource.target), writer: writer, database: database)
         // The members were found in this transaction: a condition on one ETag says nothing of all of them.
         let single = request.unconditional
-        var changed: [Entity] = []
+        var changed: [ODataEntity] = []
         for member in members {
             // What was deleted before may have taken this along.
             guard try writer.read(key: member.key, in: target.set, parent: target.parent, database: database) != nil
@@ -72,7 +72,7 @@ extension StoreProvider {
     ///   - steps: the path without what chose among its members.
     ///   - query: the query options.
     private func answer(
-        _ changed: [Entity], in set: String, steps: [BoundSegment], query: BoundQuery, database: Database
+        _ changed: [ODataEntity], in set: String, steps: [BoundSegment], query: BoundQuery, database: Database
     ) throws -> EntityPage {
         var steps = steps
         if let entitySet = model.entitySet(set), let shape = model.shape(entitySet.type) {

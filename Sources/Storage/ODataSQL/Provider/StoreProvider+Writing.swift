@@ -47,7 +47,7 @@ extension StoreProvider {
     ///   - url: a collection of entities with query options, or one entity.
     ///   - database: a connection.
     /// - Throws: ``ODataError`` when the query is refused or addresses something else.
-    public func entities(_ url: ODataURL, in database: Database) throws -> [Entity] {
+    public func entities(_ url: ODataURL, in database: Database) throws -> [ODataEntity] {
         let bound = try bind(ODataRequest(.read, url))
         let query: BoundQuery
         switch bound.resource.target {
@@ -125,7 +125,7 @@ extension StoreProvider {
     }
 
     /// The entity in a request's body.
-    func entity(_ request: ODataRequest) throws -> Entity {
+    func entity(_ request: ODataRequest) throws -> ODataEntity {
         switch request.body {
         case .entity(let entity): return entity
         case .media: throw ODataError.notImplemented("Media")
@@ -241,7 +241,7 @@ extension StoreProvider {
             throw ODataError(
                 status: 400, code: "InvalidBody", message: "The value of \(property.name) was expected in the body.")
         }
-        var patch = Entity(shape: row.entity.shape)
+        var patch = ODataEntity(shape: row.entity.shape)
         let path = target.properties
         // PATCH merges, everything else replaces the whole value at the end of the path.
         let merges = request.method == .update
@@ -295,9 +295,9 @@ extension StoreProvider {
         guard case .complex(let name?) = property.type, let shape = model.shape(name) else {
             throw ODataError.notFound("\(property.name)/\(next.name)")
         }
-        var stored: Entity?
+        var stored: ODataEntity?
         if case .complex(let entity)? = current { stored = entity }
-        var holder = Entity(shape: stored?.shape ?? shape)
+        var holder = ODataEntity(shape: stored?.shape ?? shape)
         holder[next.name] = try nested(value, path.dropFirst(), in: stored?[next.name], of: next)
         return .complex(holder)
     }
@@ -363,7 +363,7 @@ extension StoreProvider {
 extension RowWriter {
     /// Creates an entity in a collection that hangs on a row, related to it.
     func createRelated(
-        _ entity: Entity, via: WriteTarget.Via, request: ODataRequest, in database: Database
+        _ entity: ODataEntity, via: WriteTarget.Via, request: ODataRequest, in database: Database
     ) throws -> WrittenRow {
         let plan = try plan(via.row.set)
         guard let storage = plan.storage.navigation[via.path] else { throw ODataError.notImplemented(via.path) }

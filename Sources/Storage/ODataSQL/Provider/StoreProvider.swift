@@ -37,7 +37,7 @@ public final class StoreProvider: ODataProvider {
     /// A call of an action or function.
     public struct OperationCall: Sendable {
         /// The overload that is called.
-        public var operation: ODataModel.Operation
+        public var operation: ODataOperation
         /// The parameters by name, without the binding parameter.
         public var parameters: [String: ODataValue]
         /// What it is bound to, and how it was called.
@@ -122,8 +122,8 @@ public final class StoreProvider: ODataProvider {
 
     private static func capabilities(
         _ mapping: StorageMapping, isReadOnly: Bool, _ rules: WriteRules
-    ) -> ServiceCapabilities {
-        var capabilities = ServiceCapabilities()
+    ) -> PublishedCapabilities {
+        var capabilities = PublishedCapabilities()
         capabilities.isReadOnly = isReadOnly
         capabilities.readOnlySets = Set(mapping.tables.values.filter(\.isReadOnly).map(\.set))
         capabilities.supportsDeepChanges = rules.updatesRelated
@@ -295,7 +295,7 @@ public final class StoreProvider: ODataProvider {
 
     /// Answers a call of a function, or how many members its result has, as the resource says.
     private func answer(
-        _ function: ODataModel.Operation, _ resource: BoundResource, request: ODataRequest
+        _ function: ODataOperation, _ resource: BoundResource, request: ODataRequest
     ) async throws -> ODataResponse {
         let budget = budget(of: request)
         return try await database.read { [self] database in
@@ -308,7 +308,7 @@ public final class StoreProvider: ODataProvider {
 
     /// Runs the handler of an operation.
     func call(
-        _ operation: ODataModel.Operation, _ resource: BoundResource, request: ODataRequest, in database: Database
+        _ operation: ODataOperation, _ resource: BoundResource, request: ODataRequest, in database: Database
     ) throws -> ODataResponse {
         guard let handler = options.operations[operation.name] else {
             throw ODataError.notImplemented(operation.name.description)

@@ -20,7 +20,7 @@ package struct VirtualEntities {
     ///   - now: the value of `now()`.
     ///   - maxPageSize: the most entities of a page.
     package init(
-        _ entities: [Entity], of set: EntitySet, model: EntityDataModel, now: ODataDateTimeOffset, maxPageSize: Int
+        _ entities: [ODataEntity], of set: EntitySet, model: EntityDataModel, now: ODataDateTimeOffset, maxPageSize: Int
     ) {
         self.set = set
         self.model = model
@@ -57,7 +57,7 @@ package struct VirtualEntities {
             case .property(let property, _, _): properties.append(property)
             case .navigation(let navigation, _, _) where properties.isEmpty:
                 let related = memory.entities.flatMap { $0.related(through: navigation.name) }
-                memory = EntitiesInMemory(related.compactMap { $0 as? Entity }, model: model, now: memory.now)
+                memory = EntitiesInMemory(related.compactMap { $0 as? ODataEntity }, model: model, now: memory.now)
             default: throw ODataError.notImplemented("This path through \(set.name)")
             }
         }

@@ -20,7 +20,7 @@ package struct WriteTarget {
     /// The property path below the entity.
     var properties: [Property] = []
     /// The types that the entity, or the value behind some of ``properties``, is cast to.
-    private var casts: [(depth: Int, shape: Shape)] = []
+    private var casts: [(depth: Int, shape: TypeShape)] = []
     /// Whether a single-valued navigation property at the end leads nowhere.
     var isMissing = false
 
@@ -71,7 +71,7 @@ package struct WriteTarget {
         at position: Int, of resource: BoundResource, _ mapping: StorageMapping, in database: Database
     ) throws -> EntityKey {
         let steps = Array(resource.steps[...position])
-        var place: (shape: Shape, set: EntitySet?)?
+        var place: (shape: TypeShape, set: EntitySet?)?
         for step in steps {
             switch step {
             case .entitySet(let set, let shape): place = (shape, set)
@@ -238,7 +238,7 @@ extension NavigationStorage {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The value at the end of a path of properties; of an empty one, the entity itself.
     func value(at path: some Sequence<Property>) -> ODataValue? {
         var current = ODataValue.complex(self)

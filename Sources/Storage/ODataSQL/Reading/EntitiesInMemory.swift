@@ -6,12 +6,12 @@ import ODataService
 package struct EntitiesInMemory: EvaluationSource {
     package let model: EntityDataModel
     package let now: ODataDateTimeOffset
-    package private(set) var entities: [Entity]
+    package private(set) var entities: [ODataEntity]
     /// The budget of the request that is answered, and the time of the thread when the entities were there.
     private let budget = RequestBudget.current
     private let start = RequestBudget.threadTime
 
-    package init(_ entities: [Entity], model: EntityDataModel, now: ODataDateTimeOffset) {
+    package init(_ entities: [ODataEntity], model: EntityDataModel, now: ODataDateTimeOffset) {
         self.entities = entities
         self.model = model
         self.now = now
@@ -47,7 +47,7 @@ package struct EntitiesInMemory: EvaluationSource {
     }
 
     /// Keeps the entities of a type.
-    package mutating func keep(_ shape: Shape) {
+    package mutating func keep(_ shape: TypeShape) {
         entities = entities.filter { model.isType($0.shape.name, shape.name) }
     }
 
@@ -66,11 +66,11 @@ package struct EntitiesInMemory: EvaluationSource {
             count: answer.count.map(Int64.init))
     }
 
-    private func entity(_ row: EvaluatedRow, _ declared: Shape, known: [EntityKey: Entity]) -> Entity {
+    private func entity(_ row: EvaluatedRow, _ declared: TypeShape, known: [EntityKey: ODataEntity]) -> ODataEntity {
         let original = row.key.flatMap { known[$0] }
         // Values without a key may be of a derived type, too.
         let derived = model.isType(row.typeName, declared.name) ? model.shape(row.typeName) : nil
-        var entity = Entity(shape: original?.shape ?? derived ?? declared)
+        var entity = ODataEntity(shape: original?.shape ?? derived ?? declared)
         for property in row.properties { entity[property.name] = property.value }
         // Whatever was selected, the key is there.
         for part in entity.shape.key where entity[part.path] == nil {

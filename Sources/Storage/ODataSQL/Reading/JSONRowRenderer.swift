@@ -105,7 +105,7 @@ package struct JSONRowRenderer: RowRenderer {
     }
 
     private func writeControl(
-        _ row: StoredRow, _ plan: ResultPlan, derived: Shape?, to writer: inout JSONWriter
+        _ row: StoredRow, _ plan: ResultPlan, derived: TypeShape?, to writer: inout JSONWriter
     ) throws {
         if derived != nil || format.metadata == .full, row.isEntity(plan) {
             writer.key(typeKey)

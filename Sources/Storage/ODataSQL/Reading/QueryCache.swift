@@ -163,7 +163,7 @@ extension PathSegment {
     }
 }
 
-extension Expression {
+extension CommonExpression {
     fileprivate var isLiteral: Bool {
         if case .literal = self { true } else { false }
     }

@@ -44,19 +44,19 @@ struct EntityRenderer: RowRenderer {
         types = EntityPayloadWriter(model: model)
     }
 
-    func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Entity {
+    func item(_ row: StoredRow, _ plan: ResultPlan) throws -> ODataEntity {
         let direct = plan.notLoaded.map({ row.isNull($0) }) ?? true ? plan.direct : nil
         var control = try self.control(row, plan)
         // What nearly every row is.
         if let direct, plan.hasKeyInFields {
-            return Entity(shape: plan.shape, values: try values(direct, row, plan: plan), control: control)
+            return ODataEntity(shape: plan.shape, values: try values(direct, row, plan: plan), control: control)
         }
-        var entity: Entity
+        var entity: ODataEntity
         if let direct {
-            entity = Entity(shape: plan.shape, values: try values(direct, row, plan: plan))
+            entity = ODataEntity(shape: plan.shape, values: try values(direct, row, plan: plan))
         } else {
             let (derived, fields) = row.variant(plan)
-            entity = Entity(shape: derived ?? plan.shape)
+            entity = ODataEntity(shape: derived ?? plan.shape)
             for field in fields { try set(field, in: &entity, row: row, plan: plan) }
             if let (index, names) = plan.dynamic, let text = row.text(index) {
                 try setDynamic(text, names, in: &entity, row: row, plan: plan)
@@ -120,7 +120,7 @@ struct EntityRenderer: RowRenderer {
     }
 
     private func set(
-        _ field: ResultPlan.Field, in entity: inout Entity, row: StoredRow, plan: ResultPlan
+        _ field: ResultPlan.Field, in entity: inout ODataEntity, row: StoredRow, plan: ResultPlan
     ) throws {
         switch field {
         case .value(let name, let ordinal, let slot):
@@ -142,7 +142,7 @@ struct EntityRenderer: RowRenderer {
                 entity[name] = .null
                 return
             }
-            var value = Entity(shape: shape)
+            var value = ODataEntity(shape: shape)
             for field in fields { try set(field, in: &value, row: row, plan: plan) }
             value.markUnchanged()
             entity[name] = .complex(value)
@@ -157,13 +157,13 @@ struct EntityRenderer: RowRenderer {
                 entity.related[name] = RelatedEntities.none
                 return
             }
-            let own = fields.lazy.compactMap { field -> Shape? in
+            let own = fields.lazy.compactMap { field -> TypeShape? in
                 guard case .derived(let derived, let discriminator, _) = field,
                     row.text(discriminator) == derived.name.description
                 else { return nil }
                 return derived
             }.first
-            var related = Entity(shape: own ?? shape)
+            var related = ODataEntity(shape: own ?? shape)
             related.control.type = own?.name
             for field in fields { try set(field, in: &related, row: row, plan: plan) }
             related.markUnchanged()
@@ -190,7 +190,7 @@ struct EntityRenderer: RowRenderer {
     }
 
     private func setDynamic(
-        _ text: String, _ names: [String]?, in entity: inout Entity, row: StoredRow, plan: ResultPlan
+        _ text: String, _ names: [String]?, in entity: inout ODataEntity, row: StoredRow, plan: ResultPlan
     ) throws {
         let value: ODataValue
         do {
@@ -204,12 +204,12 @@ struct EntityRenderer: RowRenderer {
         }
     }
 
-    func id(of item: Entity) -> String? { item.control.id }
+    func id(of item: ODataEntity) -> String? { item.control.id }
 
     /// The fixed part of an entity's size: its control information and the places of its values.
     private static let entityOverhead = 128
 
-    func size(of item: Entity) -> Int {
+    func size(of item: ODataEntity) -> Int {
         let stride = MemoryLayout<ODataValue?>.stride
         var size = Self.entityOverhead + item.values.count * stride
         for case let value? in item.values { size += Self.size(beyond: value) }
@@ -229,13 +229,14 @@ struct EntityRenderer: RowRenderer {
         }
     }
 
-    func attach(_ related: RelatedItems<Entity>, as expand: BoundExpand, to item: inout Entity) {
+    func attach(_ related: RelatedItems<ODataEntity>, as expand: BoundExpand, to item: inout ODataEntity) {
         guard expand.isOf(item.shape.name, in: model) else { return }
         Self.attach(related, as: expand, at: expand.complexPath[...], to: &item)
     }
 
     private static func attach(
-        _ related: RelatedItems<Entity>, as expand: BoundExpand, at path: ArraySlice<String>, to item: inout Entity
+        _ related: RelatedItems<ODataEntity>, as expand: BoundExpand, at path: ArraySlice<String>,
+        to item: inout ODataEntity
     ) {
         if let first = path.first {
             // Nothing is related to a complex value that is not there.

@@ -14,7 +14,7 @@ extension StoreReader {
         _ url: BoundURL, _ request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         let options = request.url.options
-        var wanted: Shape?
+        var wanted: TypeShape?
         if case .cast(let shape)? = url.resource.steps.last { wanted = shape }
         var parts = parts(of: wanted)
         if let query = url.query {
@@ -88,7 +88,7 @@ extension StoreReader {
     }
 
     /// The sets and singletons that may be read and can have entities of a type: first the sets, then the singletons.
-    private func parts(of wanted: Shape?) -> [Part] {
+    private func parts(of wanted: TypeShape?) -> [Part] {
         let model = mapping.model
         let sets = model.container.entitySets.compactMap { set in
             model.shape(set.type).map { (set.name, $0, set as EntitySet?, BoundSegment.entitySet(set, $0)) }
@@ -114,7 +114,7 @@ extension StoreReader {
     /// At most so many entities of a set, and the token of the page after them.
     private func entities(
         _ part: Part, _ room: Int, after token: String?, budget: RequestBudget?, reader: any DatabaseReader
-    ) async throws -> ([Entity], String?) {
+    ) async throws -> ([ODataEntity], String?) {
         var query = part.query
         query.skipToken = token
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.all])))

@@ -150,7 +150,7 @@ extension StoreReader {
         var run = run
         let renderer = EntityRenderer(model: mapping.model)
         let plan = run.compiled.plan
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         var sources: [[[DatabaseValue]]] = []
         let outcome = try run.run(in: database) { row in
             let entity = try renderer.item(row, plan)
@@ -209,7 +209,7 @@ extension StoreReader {
     }
 
     /// What can be done with a collection as a whole, as members of its object.
-    private func operations(onCollectionOf shape: Shape, _ url: ODataURL, _ renderer: JSONRowRenderer) -> String {
+    private func operations(onCollectionOf shape: TypeShape, _ url: ODataURL, _ renderer: JSONRowRenderer) -> String {
         var json = JSONWriter()
         json.beginObject()
         let url = renderer.format.serviceRoot + ODataURL(path: url.path).urlEncoded()

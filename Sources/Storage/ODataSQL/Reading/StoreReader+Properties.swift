@@ -25,7 +25,7 @@ extension StoreReader {
         let wanted = query
         var paging = ExpandPaging()
         paging.budget = request.context.budget
-        let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
+        let found = try await reading(reader, request.context.budget) { [paging] database -> ODataEntity? in
             let (compiled, options) = try prepare(wanted, segments, now: configuration.now(), in: database)
             return try Self.entities(
                 compiled, wanted, mapping: mapping, options: options, in: database, limit: 1, paging: paging
@@ -67,7 +67,7 @@ extension StoreReader {
 
     /// `$count` of a collection of values: all of them stand in one column, so they are counted as they are read.
     func memberCount(
-        _ url: BoundURL, _ property: Property, of owner: Shape, request: ODataRequest, reader: any DatabaseReader
+        _ url: BoundURL, _ property: Property, of owner: TypeShape, request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
         var resource = url.resource
         resource.target = .property(property, of: owner)
@@ -104,7 +104,7 @@ extension StoreReader {
     ///
     /// - Parameter path: the way to the entity.
     private static func follow(
-        _ segments: ArraySlice<BoundSegment>, in entity: Entity, of path: [BoundSegment], _ model: EntityDataModel
+        _ segments: ArraySlice<BoundSegment>, in entity: ODataEntity, of path: [BoundSegment], _ model: EntityDataModel
     ) throws -> (ODataValue, TypeReference) {
         var current = ODataValue.complex(entity)
         var type = TypeReference.entity(entity.shape.name)

@@ -139,7 +139,7 @@ public struct StoreReader: Sendable {
     }
 
     /// A query for everything, where a URL has none.
-    package static func query(_ shape: Shape, _ set: EntitySet?) -> BoundQuery {
+    package static func query(_ shape: TypeShape, _ set: EntitySet?) -> BoundQuery {
         BoundQuery(
             shape: shape, set: set,
             variable: RangeVariable(name: "$it", identifier: 0, shape: shape, type: .entity(shape.name)))
@@ -246,7 +246,7 @@ public struct StoreReader: Sendable {
         cache: QueryCache.Entry?
     ) async throws -> ODataResponse {
         let paging = expandPaging(request)
-        let found = try await reading(reader, request.context.budget) { [paging] database -> Entity? in
+        let found = try await reading(reader, request.context.budget) { [paging] database -> ODataEntity? in
             let (compiled, options) = try prepare(query, segments, now: configuration.now(), in: database, cache: cache)
             return try Self.entities(
                 compiled, query, mapping: mapping, options: options, in: database, limit: 1, paging: paging
@@ -268,10 +268,10 @@ public struct StoreReader: Sendable {
     package static func entities(
         _ compiled: CompiledQuery, _ query: BoundQuery, mapping: StorageMapping, options: SQLCompiler.Options,
         in database: Database, limit: Int, paging: ExpandPaging = ExpandPaging()
-    ) throws -> [Entity] {
+    ) throws -> [ODataEntity] {
         var run = try PageRun(compiled, after: nil, pageSize: nil, budget: paging.budget)
         let renderer = EntityRenderer(model: mapping.model)
-        var entities: [Entity] = []
+        var entities: [ODataEntity] = []
         var sources: [[[DatabaseValue]]] = []
         _ = try run.run(in: database) { row in
             let entity = try renderer.item(row, compiled.plan)

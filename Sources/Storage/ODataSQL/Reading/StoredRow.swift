@@ -67,7 +67,7 @@ struct StoredRow {
     }
 
     /// The fields of the row's type or kind, with its shape where it is a derived one.
-    func variant(_ plan: ResultPlan) -> (derived: Shape?, fields: [ResultPlan.Field]) {
+    func variant(_ plan: ResultPlan) -> (derived: TypeShape?, fields: [ResultPlan.Field]) {
         guard let variant = plan.variant else { return declared(plan) }
         let kind = Int(integer(variant))
         guard plan.variants.indices.contains(kind) else { return (nil, plan.fields) }
@@ -76,7 +76,7 @@ struct StoredRow {
         return (derived, fields + plan.variants[kind].fields)
     }
 
-    private func declared(_ plan: ResultPlan) -> (derived: Shape?, fields: [ResultPlan.Field]) {
+    private func declared(_ plan: ResultPlan) -> (derived: TypeShape?, fields: [ResultPlan.Field]) {
         guard let discriminator = plan.discriminator, let name = text(discriminator),
             let variant = plan.derivedFields[name], variant.shape != plan.shape
         else { return (nil, plan.fields) }
@@ -152,7 +152,7 @@ struct StoredRow {
 
     /// The id of a row of another set whose key is among the columns.
     func id(
-        _ set: String, _ shape: Shape, key: [(name: String, slot: ResultPlan.Slot)], plan: ResultPlan,
+        _ set: String, _ shape: TypeShape, key: [(name: String, slot: ResultPlan.Slot)], plan: ResultPlan,
         model: EntityDataModel
     ) throws -> String {
         let key = EntityKey(

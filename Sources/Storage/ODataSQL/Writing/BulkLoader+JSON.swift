@@ -24,7 +24,7 @@ extension BulkLoader {
                 // As an entity, it goes in without the value that cannot be read.
             }
         }
-        let entity: Entity
+        let entity: ODataEntity
         do throws(EntityError) {
             entity = try row.entity(as: row.shape)
         } catch {

@@ -22,7 +22,7 @@ extension BulkLoader {
     }
 
     /// Updates the row that the selection stands on, where it differs from the values at hand.
-    func merge(_ entity: Entity, _ selectByKey: BoundStatement, owner: Int64) throws -> Outcome {
+    func merge(_ entity: ODataEntity, _ selectByKey: BoundStatement, owner: Int64) throws -> Outcome {
         let found = try comparison(entity, selectByKey)
         let (rowID, previousOwner) = (found.rowID, found.previousOwner)
         if !found.isSame {
@@ -52,7 +52,7 @@ extension BulkLoader {
     }
 
     /// Compares the row that the selection stands on with the values at hand, and lets go of it.
-    func comparison(_ entity: Entity, _ selectByKey: BoundStatement) throws -> Comparison {
+    func comparison(_ entity: ODataEntity, _ selectByKey: BoundStatement) throws -> Comparison {
         defer { selectByKey.reset() }
         let system = plan.system
         func column(_ position: Int?) -> Int32? { position.map { Int32($0) } }
@@ -97,7 +97,7 @@ extension BulkLoader {
     /// Decides what becomes of loaded values that an entity with another ETag leaves out: what others bring stays, and keeps
     /// the ETag that it came with, so that nobody overwrites unseen what is there by now; what nobody brings any more is
     /// not loaded from now on.
-    private func settle(_ found: inout Comparison, _ entity: Entity, etag: String?) throws {
+    private func settle(_ found: inout Comparison, _ entity: ODataEntity, etag: String?) throws {
         guard let holders, !isWhole(entity) else { return }
         let slots = slots(of: entity.shape).filter { !pattern[$0.index] && !WritePlan.contains($0.bit, in: found.bits) }
         let names = try WritePlan.dynamicProperties(of: found.dynamic, in: plan.model).keys
@@ -140,11 +140,11 @@ extension BulkLoader {
         clearSlots()
         drop(dropped, of: type, &bits)
         let dynamic = try names.isEmpty ? stored.dynamic : dynamicText(stored.dynamic, without: Set(names), with: [:])
-        try update(Entity(shape: type), etag: nil, rowID: rowID, bits: bits, dynamic: dynamic)
+        try update(ODataEntity(shape: type), etag: nil, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
     /// Empties slots of which the values are not loaded any more.
-    private func drop(_ dropped: [WritePlan.PropertySlot], of shape: Shape, _ bits: inout [UInt8]) {
+    private func drop(_ dropped: [WritePlan.PropertySlot], of shape: TypeShape, _ bits: inout [UInt8]) {
         let indices = Set(dropped.map(\.index))
         for slot in plan.presences(goneWith: indices, bits, of: shape) + indices {
             values[slot] = nil
@@ -154,12 +154,12 @@ extension BulkLoader {
     }
 
     /// Whether everything came that the type of an entity declares.
-    func isWhole(_ entity: Entity) -> Bool {
+    func isWhole(_ entity: ODataEntity) -> Bool {
         // Tables of several types have columns that are no property's of this one.
         !pattern.contains(false) || slots(of: entity.shape).allSatisfy { pattern[$0.index] }
     }
 
-    private func slots(of shape: Shape) -> [WritePlan.PropertySlot] {
+    private func slots(of shape: TypeShape) -> [WritePlan.PropertySlot] {
         if let lastType, lastType.shape === shape { return lastType.slots }
         let slots = plan.propertySlots(of: shape)
         lastType = (shape, slots)
@@ -195,7 +195,7 @@ extension BulkLoader {
         return true
     }
 
-    func update(_ entity: Entity, etag: String?, rowID: Int64, bits: [UInt8], dynamic: String?) throws {
+    func update(_ entity: ODataEntity, etag: String?, rowID: Int64, bits: [UInt8], dynamic: String?) throws {
         let statement = try updates[pattern] ?? makeUpdateStatement()
         updates[pattern.map { $0 }] = statement
         var index: Int32 = 1

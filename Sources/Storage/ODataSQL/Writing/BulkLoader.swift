@@ -54,7 +54,7 @@ public final class BulkLoader {
     /// it, such a value refuses its entity.
     public var onUnreadable: ((_ rowID: Int64, _ values: [String: UnreadableValue]) throws -> Void)?
     /// The slots of the type that was looked at last.
-    var lastType: (shape: Shape, slots: [WritePlan.PropertySlot])?
+    var lastType: (shape: TypeShape, slots: [WritePlan.PropertySlot])?
     // Prepared when they are needed: many loaders only insert.
     private let selectsByKey: LazyStatement
     private let findsByKey: LazyStatement
@@ -130,7 +130,7 @@ public final class BulkLoader {
     /// - Throws: ``StoredValueError`` with table and column when a value does not fit or a key value is missing;
     ///   errors of SQLite.
     @discardableResult
-    public func load(_ entity: Entity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
+    public func load(_ entity: ODataEntity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
         guard let onUnreadable else { return try loadWhole(entity, owner: owner, parent: parent) }
         var kept = entity
         let outcome: Outcome
@@ -149,19 +149,19 @@ public final class BulkLoader {
     }
 
     /// Whether an entity has a value for each part of the key that its row is found by.
-    public func hasKey(_ entity: Entity) -> Bool {
+    public func hasKey(_ entity: ODataEntity) -> Bool {
         isSingleton || isContained || plan.storage.shape.key.isEmpty || entity.key != nil
     }
 
     /// Has properties of a row not loaded any more.
-    private func unload(_ paths: some Sequence<String>, of rowID: Int64, _ entity: Entity) throws {
-        var bare = Entity(shape: entity.shape)
+    private func unload(_ paths: some Sequence<String>, of rowID: Int64, _ entity: ODataEntity) throws {
+        var bare = ODataEntity(shape: entity.shape)
         bare.control.etag = entity.control.etag
         bare.dynamicProperties = entity.dynamicProperties
         try update(rowID, bare, unloading: Set(paths))
     }
 
-    private func loadWhole(_ entity: Entity, owner: Int64, parent: Int64?) throws -> Outcome {
+    private func loadWhole(_ entity: ODataEntity, owner: Int64, parent: Int64?) throws -> Outcome {
         try fill(entity)
         // No index tells of a row that has no key.
         let isTold = !isContained || !plan.isFoundByParent
@@ -186,7 +186,7 @@ public final class BulkLoader {
     ///
     /// - Returns: the row with whether it differs; `nil` where the entity would be new.
     /// - Throws: as ``load(_:owner:parent:)``.
-    public func compare(_ entity: Entity, parent: Int64? = nil) throws -> Outcome? {
+    public func compare(_ entity: ODataEntity, parent: Int64? = nil) throws -> Outcome? {
         try fill(entity)
         let selectByKey = try selectsByKey.prepared
         try bindKey(selectByKey, parent: parent)
@@ -223,7 +223,7 @@ public final class BulkLoader {
     ///   - entity: the entity; some of its properties are enough.
     ///   - names: properties of the row, dynamic ones too, that are not loaded any more.
     /// - Throws: as ``load(_:owner:parent:)``; nothing happens when the row is not there.
-    public func update(_ rowID: Int64, _ entity: Entity, unloading names: Set<String> = []) throws {
+    public func update(_ rowID: Int64, _ entity: ODataEntity, unloading names: Set<String> = []) throws {
         try fill(entity, needsKey: false)
         let isWhole = isWhole(entity)
         let unloaded = unload(names, of: entity.shape)
@@ -251,9 +251,9 @@ public final class BulkLoader {
     /// property has, is left out, as if it were not loaded, and noted in `ControlInformation.unreadable`; of an entity of a type that the table does not have, its key is left.
     ///
     /// - Parameter entity: the entity; some of its properties are enough.
-    public func storable(_ entity: Entity) -> Entity {
+    public func storable(_ entity: ODataEntity) -> ODataEntity {
         guard plan.nodes(of: entity.shape) != nil else {
-            var bare = Entity(shape: plan.storage.shape)
+            var bare = ODataEntity(shape: plan.storage.shape)
             for property in bare.shape.key { bare[property.path] = entity[property.path] }
             bare.markUnchanged()
             bare.control = entity.control
@@ -263,7 +263,7 @@ public final class BulkLoader {
         var result = entity
         for ordinal in entity.values.indices {
             guard let value = entity.values[ordinal] else { continue }
-            var alone = Entity(shape: entity.shape)
+            var alone = ODataEntity(shape: entity.shape)
             alone.values[ordinal] = value
             guard let problem = problem(of: alone) else { continue }
             result.values[ordinal] = nil
@@ -273,10 +273,10 @@ public final class BulkLoader {
         return result
     }
 
-    private func isStorable(_ entity: Entity) -> Bool { problem(of: entity) == nil }
+    private func isStorable(_ entity: ODataEntity) -> Bool { problem(of: entity) == nil }
 
     /// The first value of an entity that a row cannot hold.
-    private func problem(of entity: Entity) -> StoredValueError? {
+    private func problem(of entity: ODataEntity) -> StoredValueError? {
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         do {
             try plan.encode(entity, into: &row)
@@ -296,7 +296,7 @@ public final class BulkLoader {
     ///   - parent: for a contained collection, the row id of the containing entity.
     /// - Throws: ``StoreError/constraint(message:)`` when the id or the key is taken; as
     ///   ``load(_:owner:parent:)``.
-    public func restore(_ rowID: Int64, _ entity: Entity, owner: Int64, parent: Int64? = nil) throws {
+    public func restore(_ rowID: Int64, _ entity: ODataEntity, owner: Int64, parent: Int64? = nil) throws {
         try fill(entity)
         guard try insert(entity, owner: owner, parent: parent, rowID: rowID) != nil else {
             throw StoreError.constraint(
@@ -314,7 +314,7 @@ public final class BulkLoader {
     /// Reads a row; `nil` when it is not there.
     ///
     /// - Throws: ``StoredValueError`` when a stored value is bad.
-    public func read(_ rowID: Int64) throws -> Entity? {
+    public func read(_ rowID: Int64) throws -> ODataEntity? {
         let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return nil }
@@ -329,7 +329,7 @@ public final class BulkLoader {
     // MARK: Steps
 
     /// Spreads an entity's loaded values over the slots.
-    private func fill(_ entity: Entity, needsKey: Bool = true) throws {
+    private func fill(_ entity: ODataEntity, needsKey: Bool = true) throws {
         guard let nodes = plan.nodes(of: entity.shape) else {
             throw StoredValueError(
                 table: plan.storage.table, found: "an entity of type \(entity.shape)",
@@ -350,7 +350,7 @@ public final class BulkLoader {
         }
     }
 
-    private func fill(_ entity: Entity, _ nodes: [WritePlan.Node]) {
+    private func fill(_ entity: ODataEntity, _ nodes: [WritePlan.Node]) {
         for (ordinal, node) in nodes.enumerated() {
             guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
             switch node {
@@ -370,7 +370,7 @@ public final class BulkLoader {
     /// Empties the slots of properties that need not be loaded.
     ///
     /// - Returns: those slots.
-    private func unload(_ names: Set<String>, of shape: Shape) -> Set<Int> {
+    private func unload(_ names: Set<String>, of shape: TypeShape) -> Set<Int> {
         guard !names.isEmpty, let nodes = plan.nodes(of: shape) else { return [] }
         let unloaded = slots(at: names, shape.properties, nodes)
         for slot in unloaded {
@@ -438,7 +438,7 @@ public final class BulkLoader {
     /// Inserts the row at hand unless its key is there.
     ///
     /// - Returns: the row id; `nil` when the key was there.
-    private func insert(_ entity: Entity, owner: Int64, parent: Int64?, rowID: Int64? = nil) throws -> Int64? {
+    private func insert(_ entity: ODataEntity, owner: Int64, parent: Int64?, rowID: Int64? = nil) throws -> Int64? {
         let rowID = isSingleton ? 1 : rowID
         let statement =
             try rowID == nil || isSingleton ? insertStatement() : makeInsertStatement(pattern, namesRowID: true)
@@ -468,7 +468,7 @@ public final class BulkLoader {
         return bits.isEmpty ? .null : Data(bits).databaseValue
     }
 
-    func typeName(_ entity: Entity) -> String? {
+    func typeName(_ entity: ODataEntity) -> String? {
         entity.shape == plan.storage.shape ? nil : entity.shape.name.description
     }
 

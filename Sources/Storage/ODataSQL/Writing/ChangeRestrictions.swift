@@ -5,10 +5,10 @@ import ODataService
 /// Capabilities vocabulary or attributes of SAP's alike.
 struct ChangeRestrictions {
     private let set: any AnnotatedElement
-    private let shape: Shape
+    private let shape: TypeShape
 
     /// - Returns: `nil` where nothing is said of a set, as of what an entity contains.
-    init?(of set: String, _ shape: Shape, in model: EntityDataModel) {
+    init?(of set: String, _ shape: TypeShape, in model: EntityDataModel) {
         if let element = model.entitySet(set) {
             self.set = element
         } else if let element = model.singleton(set) {
@@ -23,7 +23,7 @@ struct ChangeRestrictions {
     ///
     /// - Parameter given: the names of the properties that the creation gives.
     /// - Throws: 400 with the property.
-    func checkCreation(_ entity: Entity, _ given: Set<String>) throws(ODataError) {
+    func checkCreation(_ entity: ODataEntity, _ given: Set<String>) throws(ODataError) {
         let keys = Set(shape.key.map(\.path))
         let refused = paths("InsertRestrictions", "NonInsertableProperties")
         for (property, value) in zip(entity.shape.properties, entity.values) {
@@ -45,7 +45,7 @@ struct ChangeRestrictions {
     ///   - patch: the values that it gives.
     ///   - before: the entity as it is.
     /// - Throws: 405 for the entity, 400 with the property.
-    func checkUpdate(_ given: Set<String>, _ patch: Entity, of before: Entity) throws(ODataError) {
+    func checkUpdate(_ given: Set<String>, _ patch: ODataEntity, of before: ODataEntity) throws(ODataError) {
         try checkFlag("UpdateRestrictions", "Updatable", done: "changed", method: .update, entity: before)
         let refused = paths("UpdateRestrictions", "NonUpdatableProperties")
         for property in before.shape.properties where given.contains(property.name) {
@@ -65,13 +65,13 @@ struct ChangeRestrictions {
     /// Refuses to delete an entity that does not allow it.
     ///
     /// - Throws: 405.
-    func checkDeletion(_ before: Entity) throws(ODataError) {
+    func checkDeletion(_ before: ODataEntity) throws(ODataError) {
         try checkFlag("DeleteRestrictions", "Deletable", done: "deleted", method: .delete, entity: before)
     }
 
     /// Whether the entity has a flag for a restriction that says no (`sap:updatable-path`, `sap:deletable-path`).
     private func checkFlag(
-        _ term: String, _ property: String, done: String, method: ODataRequest.Method, entity: Entity
+        _ term: String, _ property: String, done: String, method: ODataRequest.Method, entity: ODataEntity
     ) throws(ODataError) {
         let record = set.annotation(Vocabulary.capabilities + term)?.value
         guard case .path(_, let path)? = record?.recordProperty(property), entity[path] == .boolean(false) else {
@@ -83,7 +83,7 @@ struct ChangeRestrictions {
     }
 
     /// Whether a property is hidden or read-only for an entity (`sap:field-control`, `Common.FieldControl`: 0 or 1).
-    private func isReadOnly(_ property: Property, _ entity: Entity) -> Bool {
+    private func isReadOnly(_ property: Property, _ entity: ODataEntity) -> Bool {
         guard let path = property.fieldControlPath, case .integer(let control)? = entity[path] else { return false }
         return control == 0 || control == 1
     }

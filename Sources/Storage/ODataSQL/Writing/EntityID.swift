@@ -12,7 +12,7 @@ public enum EntityID {
     ///   - key: the key; for a singleton it says nothing, whose name is its id.
     ///   - shape: the type, which tells how enumeration keys are written.
     ///   - model: where enumeration types are found.
-    public static func canonical(set: String, key: EntityKey?, shape: Shape, model: EntityDataModel) -> String {
+    public static func canonical(set: String, key: EntityKey?, shape: TypeShape, model: EntityDataModel) -> String {
         guard let key, !key.parts.isEmpty, model.singleton(set) == nil else { return set }
         if key.parts.count == 1, case .integer(let number) = key.parts[0].value { return "\(set)(\(number))" }
         let parts = key.parts.map { part -> (String, String) in

@@ -58,7 +58,7 @@ extension RowWriter {
     }
 
     /// An entity with the key of the one that it stands for, where it names none itself.
-    private func keyed(_ other: Entity, by current: WrittenRow?) throws -> Entity {
+    private func keyed(_ other: ODataEntity, by current: WrittenRow?) throws -> ODataEntity {
         guard other.control.removedReason != nil || (other.control.id == nil && other.key == nil), let current else {
             return other
         }
@@ -71,7 +71,7 @@ extension RowWriter {
     ///
     /// - Returns: the row as it is now; `nil` when it was taken away.
     func put(
-        _ other: Entity, into relation: Relation, in context: WriteContext
+        _ other: ODataEntity, into relation: Relation, in context: WriteContext
     ) throws -> WrittenRow? {
         let target = relation.storage.target
         let isGiven = !Self.given(other).isEmpty

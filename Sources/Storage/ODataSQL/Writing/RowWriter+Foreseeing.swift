@@ -12,7 +12,9 @@ extension RowWriter {
     ///   - before: the entity before an update, if the client has named its ETag.
     ///   - resets: whether properties that the request leaves out get their default.
     ///   - plan: the plan of its set.
-    func isForeseeable(_ after: Entity, given: Entity, before: Entity?, resets: Bool, plan: WritePlan) -> Bool {
+    func isForeseeable(_ after: ODataEntity, given: ODataEntity, before: ODataEntity?, resets: Bool, plan: WritePlan)
+        -> Bool
+    {
         let shape = after.shape
         var known = Set(shape.key.map(\.path))
         // The ETag tells the values that it is made of.

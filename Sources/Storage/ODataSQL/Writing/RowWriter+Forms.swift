@@ -27,7 +27,7 @@ extension RowWriter {
     /// Checks that no row has the key of a new entity in another way of writing it, which no unique index would tell.
     ///
     /// - Throws: 409 when one has.
-    func checkIsNew(_ entity: Entity, parent: Int64?, plan: WritePlan, in database: Database) throws {
+    func checkIsNew(_ entity: ODataEntity, parent: Int64?, plan: WritePlan, in database: Database) throws {
         guard plan.hasVariableKey, let key = entity.key,
             try find(key: key, parent: parent, plan: plan, in: database) != nil
         else { return }

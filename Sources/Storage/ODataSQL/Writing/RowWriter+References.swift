@@ -67,7 +67,7 @@ struct Dependents: Sendable {
     }
 
     private init(
-        _ table: TableStorage, _ shape: Shape, pairs: [NavigationStorage.ColumnPair], action: OnDeleteAction?
+        _ table: TableStorage, _ shape: TypeShape, pairs: [NavigationStorage.ColumnPair], action: OnDeleteAction?
     ) {
         set = table.set
         self.pairs = pairs
@@ -167,7 +167,7 @@ extension RowWriter {
                     continue
                 }
                 let shape = row.entity.shape
-                var patch = Entity(shape: shape)
+                var patch = ODataEntity(shape: shape)
                 for name in dependents.properties {
                     let property = shape.property(name)
                     patch[name] = dependents.effect == .setDefault ? property.flatMap(defaultValue) ?? .null : .null
@@ -182,7 +182,7 @@ extension RowWriter {
     /// - Parameter before: the row that is updated, of which the parts of a foreign key are that are not given.
     /// - Throws: 400 with the navigation property as target.
     func checkReferences(
-        _ entity: Entity, before: Entity? = nil, plan: WritePlan, in database: Database
+        _ entity: ODataEntity, before: ODataEntity? = nil, plan: WritePlan, in database: Database
     ) throws {
         guard rules.requiresPrincipals else { return }
         for navigation in entity.shape.navigationProperties

@@ -12,7 +12,7 @@ extension RowWriter {
     /// - Parameter before: the row as it is; `nil` for an insert.
     /// - Returns: the principals that were created or changed, by navigation property.
     func resolveReferences(
-        in entity: inout Entity, of plan: WritePlan, before: WrittenRow?, context: WriteContext
+        in entity: inout ODataEntity, of plan: WritePlan, before: WrittenRow?, context: WriteContext
     ) throws -> [String: RelatedEntities] {
         var principals: [String: RelatedEntities] = [:]
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
@@ -54,7 +54,7 @@ extension RowWriter {
     /// Creates the principal that stands within an entity; within an update, changes the one that its key names or,
     /// without a key, the one that the row refers to (OData Protocol 4.01, 11.4.3.1).
     private func principal(
-        _ other: Entity, in target: String, name: String, of before: WrittenRow?, context: WriteContext
+        _ other: ODataEntity, in target: String, name: String, of before: WrittenRow?, context: WriteContext
     ) throws -> WrittenRow? {
         guard let before else { return try create(other, in: target, context: context) }
         guard rules.updatesRelated else { throw ODataError.notImplemented("Deep update of \(name)") }
@@ -80,7 +80,7 @@ extension RowWriter {
     ///
     /// - Parameter existing: the row that it stands for; `nil` where there is none, which no ETag matches, `*` neither.
     /// - Throws: 412.
-    func checkCondition(of other: Entity, on existing: WrittenRow?) throws {
+    func checkCondition(of other: ODataEntity, on existing: WrittenRow?) throws {
         guard let etag = other.control.etag else { return }
         guard let existing, Self.matches(etag, existing.etag) else {
             throw ODataError.preconditionFailed(
@@ -89,7 +89,7 @@ extension RowWriter {
     }
 
     /// The key that an entity within another one names, by its properties or by its id.
-    func key(of other: Entity) throws -> EntityKey? {
+    func key(of other: ODataEntity) throws -> EntityKey? {
         if let key = other.key { return key }
         return try other.control.id.flatMap { try EntityID.parse($0, model: mapping.model).key }
     }
@@ -100,7 +100,7 @@ extension RowWriter {
 
     /// Sets the foreign key of a navigation property to the entity with an id.
     private func bind(
-        _ entity: inout Entity, _ navigation: NavigationProperty, to id: String, plan: WritePlan,
+        _ entity: inout ODataEntity, _ navigation: NavigationProperty, to id: String, plan: WritePlan,
         in context: WriteContext
     ) throws {
         let (set, key) = try EntityID.parse(id, model: mapping.model)
@@ -112,7 +112,7 @@ extension RowWriter {
         // A set of a base type holds entities of the type wanted, and others.
         let isOfBaseType = !model.isType(target.shape.name, navigation.target)
         guard !isOfBaseType || model.isType(navigation.target, target.shape.name) else { throw other }
-        var row: Entity?
+        var row: ODataEntity?
         if rules.watchesReferences || isOfBaseType {
             // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
             guard let found = try read(key: key, in: set, database: context.database) else {
@@ -144,7 +144,7 @@ extension RowWriter {
         _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan,
         in context: WriteContext
     ) throws -> Bool {
-        var bound = Entity(shape: written.entity.shape)
+        var bound = ODataEntity(shape: written.entity.shape)
         do {
             try bind(&bound, navigation, to: id, plan: plan, in: context)
         } catch let error as ODataError where error.code == "InvalidReference" {
@@ -156,7 +156,7 @@ extension RowWriter {
     /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
     /// changes those that hang on the row already.
     func createRelated(
-        of entity: Entity, written: inout WrittenRow, plan: WritePlan, in context: WriteContext
+        of entity: ODataEntity, written: inout WrittenRow, plan: WritePlan, in context: WriteContext
     ) throws {
         for (name, related) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard let navigation = entity.shape.navigationProperty(name),
@@ -206,8 +206,8 @@ extension RowWriter {
 
     /// Creates an entity that stands within another one, or links it where it is only an id.
     func relate(
-        _ other: Entity, to relation: Relation, in context: WriteContext
-    ) throws -> Entity {
+        _ other: ODataEntity, to relation: Relation, in context: WriteContext
+    ) throws -> ODataEntity {
         if let id = other.control.id, Self.given(other).isEmpty {
             try link(
                 relation.row, to: id, name: relation.name, relation.storage, plan: relation.plan, in: context)
@@ -220,7 +220,7 @@ extension RowWriter {
 
     /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
     func createDependent(
-        _ other: Entity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
+        _ other: ODataEntity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         in context: WriteContext
     ) throws -> WrittenRow {
         guard context.request.method == .create || rules.updatesRelated else {
@@ -253,7 +253,7 @@ extension RowWriter {
     ///   - other: the entity as the body gave it.
     ///   - row: what became of it.
     /// - Throws: 400 with the navigation property that contradicts; 409 for a foreign key that stayed as it was.
-    func checkBindings(of other: Entity, as row: WrittenRow, in relation: Relation) throws {
+    func checkBindings(of other: ODataEntity, as row: WrittenRow, in relation: Relation) throws {
         guard case .join(let target, let pairs) = relation.storage else { return }
         let dependent = try plan(target)
         var wanted: [String: ODataValue] = [:]
@@ -301,7 +301,7 @@ extension RowWriter {
     ///   - patch: the changes, with the foreign keys of the relations that were asked for.
     ///   - row: the row before the update.
     /// - Throws: 409 with the navigation property as target.
-    func checkKeys(of patch: Entity, before row: WrittenRow) throws {
+    func checkKeys(of patch: ODataEntity, before row: WrittenRow) throws {
         let keys = Set(row.entity.shape.key.map(\.path))
         for name in patch.related.keys.sorted() {
             guard let navigation = row.entity.shape.navigationProperty(name), !navigation.isCollection else { continue }
@@ -329,7 +329,7 @@ extension RowWriter {
     }
 
     /// An entity with the foreign key that relates it to a row, and the row id of that row where it contains it.
-    func joined(_ other: Entity, to relation: Relation) throws -> (Entity, parent: Int64?) {
+    func joined(_ other: ODataEntity, to relation: Relation) throws -> (ODataEntity, parent: Int64?) {
         guard case .join(let target, let pairs) = relation.storage else { return (other, nil) }
         var other = other
         var parent: Int64?
@@ -367,7 +367,7 @@ extension RowWriter {
         let plan = try writable(written.set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let navigation = written.entity.shape.navigationProperty(name) else { throw ODataError.notFound(name) }
         if !navigation.constraints.isEmpty {
-            var patch = Entity(shape: written.entity.shape)
+            var patch = ODataEntity(shape: written.entity.shape)
             patch.related[name] = .references([id])
             _ = try update(patch, at: written.address, in: context)
             return
@@ -394,7 +394,7 @@ extension RowWriter {
             if let id, try !refers(written, by: navigation, to: id, plan: plan, in: context) {
                 throw ODataError.notFound(id)
             }
-            var patch = Entity(shape: written.entity.shape)
+            var patch = ODataEntity(shape: written.entity.shape)
             patch.related[name] = RelatedEntities.none
             _ = try update(patch, at: written.address, in: context)
             return
@@ -431,7 +431,7 @@ extension RowWriter {
         _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, in context: WriteContext
     ) throws {
         let dependent = try plan(row.set)
-        var patch = Entity(shape: row.entity.shape)
+        var patch = ODataEntity(shape: row.entity.shape)
         for pair in pairs {
             guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil else {
                 throw ODataError.notImplemented("Taking away \(name)")
@@ -473,7 +473,7 @@ extension RowWriter {
                 try takeForeignKey(pairs, of: name, from: former, in: context)
             }
             let dependent = try self.plan(set)
-            var patch = Entity(shape: other.entity.shape)
+            var patch = ODataEntity(shape: other.entity.shape)
             var wanted: [String: ODataValue] = [:]
             for pair in pairs {
                 guard let path = dependent.path(ofColumn: pair.target), patch.shape.ordinal(of: path) != nil,

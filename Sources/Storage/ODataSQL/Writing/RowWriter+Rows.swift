@@ -42,7 +42,9 @@ extension RowWriter {
     // MARK: Finding
 
     /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
-    package func find(key: EntityKey?, parent: Int64?, plan: WritePlan, in database: Database) throws -> WritePlan.Stored? {
+    package func find(key: EntityKey?, parent: Int64?, plan: WritePlan, in database: Database) throws -> WritePlan
+        .Stored?
+    {
         var arguments: [DatabaseValue] = []
         if let key {
             for (property, slot) in zip(plan.storage.shape.key, plan.keySlots) {
@@ -142,7 +144,7 @@ extension RowWriter {
     }
 
     /// The entity of a row with its id.
-    func entity(_ stored: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> Entity {
+    func entity(_ stored: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> ODataEntity {
         var entity = try plan.entity(stored)
         entity.control.id = try id(of: entity.key, stored, plan: plan, in: database)
         return entity
@@ -240,7 +242,7 @@ extension RowWriter {
     }
 
     /// Takes out what the client may not give.
-    func removeComputed(from entity: inout Entity) {
+    func removeComputed(from entity: inout ODataEntity) {
         let keys = Set(entity.shape.key.map(\.path))
         for (ordinal, property) in entity.shape.properties.enumerated() {
             // A part of the key that no creation may give is the service's to give (rule 11).
@@ -254,7 +256,7 @@ extension RowWriter {
     }
 
     /// Fills in what an insert leaves out: defaults of the model, empty collections.
-    func complete(_ entity: inout Entity, plan: WritePlan) throws {
+    func complete(_ entity: inout ODataEntity, plan: WritePlan) throws {
         guard mapping.model.isType(entity.shape.name, plan.storage.shape.name), !entity.shape.isAbstract else {
             throw ODataError(
                 status: 400, code: "InvalidType",
@@ -286,7 +288,7 @@ extension RowWriter {
     static let missingValue = "MissingValue"
 
     /// Checks all values of an entity that is to be inserted, and that none is missing.
-    func checkInsert(_ entity: Entity, plan: WritePlan) throws {
+    func checkInsert(_ entity: ODataEntity, plan: WritePlan) throws {
         let storages = plan.storage.properties(of: entity.shape)
         for (ordinal, property) in entity.shape.properties.enumerated() {
             if let value = entity.values[ordinal] {
@@ -303,7 +305,7 @@ extension RowWriter {
     }
 
     /// Checks the values that an update gives.
-    func checkGiven(_ entity: Entity) throws {
+    func checkGiven(_ entity: ODataEntity) throws {
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
             try check.check(value, for: property, path: property.name)
@@ -311,16 +313,18 @@ extension RowWriter {
         try checkDynamic(entity)
     }
 
-    private func checkDynamic(_ entity: Entity) throws {
+    private func checkDynamic(_ entity: ODataEntity) throws {
         guard !entity.shape.isOpen, let name = entity.dynamicProperties.keys.min() else { return }
         throw ODataError(
             status: 400, code: "UnknownProperty", message: "\(entity.shape) has no property \(name).", target: name)
     }
 
     /// What an update changes of a row: only what it gives, or for a replacement everything that it may.
-    func changes(of entity: Entity, to before: Entity, _ extent: Extent, plan: WritePlan) throws -> Entity {
+    func changes(of entity: ODataEntity, to before: ODataEntity, _ extent: Extent, plan: WritePlan) throws
+        -> ODataEntity
+    {
         let replaces = extent == .replacing
-        var patch = Entity(shape: before.shape)
+        var patch = ODataEntity(shape: before.shape)
         let given = Self.given(entity)
         let keyPaths = Set(before.shape.key.map(\.path))
         for (ordinal, property) in before.shape.properties.enumerated() where !keyPaths.contains(property.name) {
@@ -434,7 +438,7 @@ extension RowWriter {
         }
         if entity.shape.name != old.shape.name, mapping.model.isType(old.shape.name, entity.shape.name) {
             // It is of a derived type, and stays so.
-            var derived = Entity(shape: old.shape)
+            var derived = ODataEntity(shape: old.shape)
             for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
                 derived[property.name] = value
             }
@@ -454,7 +458,7 @@ extension RowWriter {
     }
 
     /// The properties that an entity gives: those set since it was read, else all that are loaded.
-    package static func given(_ entity: Entity) -> Set<String> {
+    package static func given(_ entity: ODataEntity) -> Set<String> {
         if !entity.changedProperties.isEmpty { return entity.changedProperties }
         var names = Set(entity.dynamicProperties.keys)
         for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] != nil {
@@ -466,7 +470,7 @@ extension RowWriter {
     // MARK: Errors
 
     /// Encodes an entity; a value that does not fit its column is a 400.
-    func encode(_ entity: Entity, plan: WritePlan, into row: inout [DatabaseValue?]) throws {
+    func encode(_ entity: ODataEntity, plan: WritePlan, into row: inout [DatabaseValue?]) throws {
         do throws(StoredValueError) {
             try plan.encode(entity, into: &row)
         } catch {

@@ -47,7 +47,7 @@ public struct RowWriter: Sendable {
     /// A row as it is after a change.
     public struct WrittenRow: Sendable {
         /// The entity, read again, with id and ETag in its control information.
-        public var entity: Entity
+        public var entity: ODataEntity
         /// The internal row id; `nil` where the table has none.
         public var rowID: Int64?
         /// The ETag.
@@ -76,14 +76,14 @@ public struct RowWriter: Sendable {
     ///   - database: a connection inside a transaction.
     /// - Throws: ``ODataError`` when refused.
     public func create(
-        _ entity: Entity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
+        _ entity: ODataEntity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
         try create(entity, in: set, parent: parent, context: WriteContext(request: request, database: database))
     }
 
     /// Inserts an entity into a set or, with the row id of the containing entity, a contained collection.
     func create(
-        _ entity: Entity, in set: String, parent: Int64? = nil, context: WriteContext
+        _ entity: ODataEntity, in set: String, parent: Int64? = nil, context: WriteContext
     ) throws -> WrittenRow {
         let (request, database) = (context.request, context.database)
         let plan = try writable(set, "InsertRestrictions", property: "Insertable", request: request)
@@ -130,7 +130,7 @@ public struct RowWriter: Sendable {
     ///
     /// - Throws: ``ODataError`` when refused.
     public func update(
-        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
+        _ entity: ODataEntity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
         try update(
@@ -142,7 +142,8 @@ public struct RowWriter: Sendable {
     /// - Parameter levels: how many levels of complex values are merged; one that lies deeper is replaced as a whole
     ///   (PUT of a complex property; OData Protocol 4.01, 11.4.9.3).
     package func update(
-        _ entity: Entity, merging levels: Int, key: EntityKey?, in set: String, parent: Int64?, request: ODataRequest,
+        _ entity: ODataEntity, merging levels: Int, key: EntityKey?, in set: String, parent: Int64?,
+        request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
         try write(
@@ -156,7 +157,7 @@ public struct RowWriter: Sendable {
     ///
     /// - Throws: ``ODataError`` when refused.
     public func replace(
-        _ entity: Entity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
+        _ entity: ODataEntity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
     ) throws -> WrittenRow {
         try write(
@@ -176,7 +177,7 @@ public struct RowWriter: Sendable {
     }
 
     /// Changes the properties that an entity gives of the row at an address.
-    func update(_ entity: Entity, at address: RowAddress, in context: WriteContext) throws -> WrittenRow {
+    func update(_ entity: ODataEntity, at address: RowAddress, in context: WriteContext) throws -> WrittenRow {
         try write(entity, at: address, .merging(levels: .max), in: context)
     }
 
@@ -240,7 +241,7 @@ public struct RowWriter: Sendable {
     }
 
     private func write(
-        _ entity: Entity, at address: RowAddress, _ extent: Extent, in context: WriteContext
+        _ entity: ODataEntity, at address: RowAddress, _ extent: Extent, in context: WriteContext
     ) throws -> WrittenRow {
         let (set, key, parent) = (address.set, address.key, address.parent)
         let (request, database) = (context.request, context.database)
@@ -312,7 +313,7 @@ public struct RowWriter: Sendable {
     }
 
     /// The navigation properties of an entity that become rows of link tables, of which only this tells the hook.
-    private func linked(by entity: Entity, plan: WritePlan) -> [String] {
+    private func linked(by entity: ODataEntity, plan: WritePlan) -> [String] {
         entity.related.keys.filter { name in
             guard case .link? = plan.storage.navigation[name] else { return false }
             return entity.related[name] != RelatedEntities.none
@@ -320,7 +321,7 @@ public struct RowWriter: Sendable {
     }
 
     private func insert(
-        _ row: [DatabaseValue?], entity: Entity, parent: Int64?, plan: WritePlan, in database: Database
+        _ row: [DatabaseValue?], entity: ODataEntity, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> Int64? {
         var columns: [String] = []
         var values: [DatabaseValue] = []
@@ -359,7 +360,7 @@ public struct RowWriter: Sendable {
     }
 
     private func updateRow(
-        _ row: [DatabaseValue?], patch: Entity, writesDynamic: Bool, found: WritePlan.Stored, plan: WritePlan,
+        _ row: [DatabaseValue?], patch: ODataEntity, writesDynamic: Bool, found: WritePlan.Stored, plan: WritePlan,
         in database: Database
     ) throws {
         var assignments: [String] = []

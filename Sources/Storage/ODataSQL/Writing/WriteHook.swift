@@ -8,14 +8,14 @@ public protocol WriteHook: Sendable {
     /// Completes an entity before it is inserted: temporary keys, server-given values.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
-    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws
+    func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws
 
     /// Completes an entity before it is inserted, knowing the request that asks for it. By default this is
     /// ``prepareInsert(_:into:in:)``.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
     func prepareInsert(
-        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database) throws
+        _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database) throws
 
     /// Completes or refuses what an update changes, before it does.
     ///
@@ -27,7 +27,7 @@ public protocol WriteHook: Sendable {
     ///   - database: a connection inside the transaction.
     /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
     func prepareUpdate(
-        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database) throws
 
     /// Is asked before a row is deleted.
@@ -57,14 +57,14 @@ public protocol WriteHook: Sendable {
 extension WriteHook {
     /// Completes nothing more than without the request.
     public func prepareInsert(
-        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+        _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
         try prepareInsert(&entity, into: table, in: database)
     }
 
     /// Changes nothing.
     public func prepareUpdate(
-        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {}
 
@@ -103,9 +103,9 @@ public struct RowChange: Sendable {
     /// The value that the row's owner column had before, where the layout has one; `nil` for an insert.
     public var owner: Int64?
     /// The row before, complete with its ETag in the control information; `nil` for an insert.
-    public var before: Entity?
+    public var before: ODataEntity?
     /// The row after; `nil` for a delete.
-    public var after: Entity?
+    public var after: ODataEntity?
     /// The properties that the request gave, those of references (`@odata.bind`) included; not what the
     /// hook or a default added.
     public var changedProperties: Set<String>
@@ -116,7 +116,7 @@ public struct RowChange: Sendable {
 
     /// Makes a change.
     public init(
-        kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: Entity?, after: Entity?,
+        kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: ODataEntity?, after: ODataEntity?,
         changedProperties: Set<String>, request: ODataRequest, parent: Int64? = nil
     ) {
         self.parent = parent

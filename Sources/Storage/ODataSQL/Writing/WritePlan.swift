@@ -19,7 +19,7 @@ package struct WritePlan: Sendable {
     /// Where a property's value lies in the slots.
     indirect enum Node: Sendable {
         case slot(Int)
-        case complex(Shape, presence: Int, [Node])
+        case complex(TypeShape, presence: Int, [Node])
         case absent
     }
 
@@ -137,7 +137,7 @@ package struct WritePlan: Sendable {
     }
 
     /// The tree of a type's properties; `nil` for a type that the table does not hold.
-    func nodes(of shape: Shape) -> [Node]? {
+    func nodes(of shape: TypeShape) -> [Node]? {
         nodesByType[shape.name]
             ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
     }
@@ -154,8 +154,8 @@ package struct WritePlan: Sendable {
     }
 
     /// The slots of a type's properties that need not be loaded.
-    func propertySlots(of shape: Shape) -> [PropertySlot] {
-        func collect(_ shape: Shape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
+    func propertySlots(of shape: TypeShape) -> [PropertySlot] {
+        func collect(_ shape: TypeShape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
             zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
                 let path = path + [property.name]
                 switch node {
@@ -174,7 +174,7 @@ package struct WritePlan: Sendable {
     /// - Parameters:
     ///   - dropped: the slots that are loaded no longer.
     ///   - bits: what was not loaded before.
-    func presences(goneWith dropped: Set<Int>, _ bits: [UInt8], of shape: Shape) -> [Int] {
+    func presences(goneWith dropped: Set<Int>, _ bits: [UInt8], of shape: TypeShape) -> [Int] {
         func collect(_ node: Node) -> (isGone: Bool, isTouched: Bool, presences: [Int]) {
             switch node {
             case .slot(let index):
@@ -199,7 +199,7 @@ package struct WritePlan: Sendable {
     /// its name alone.
     func path(ofColumn column: String) -> String? {
         guard let slot = slot(named: column) else { return nil }
-        func search(_ shape: Shape, _ nodes: [Node], prefix: String) -> String? {
+        func search(_ shape: TypeShape, _ nodes: [Node], prefix: String) -> String? {
             for (property, node) in zip(shape.properties, nodes) {
                 switch node {
                 case .slot(slot): return prefix + property.name
@@ -249,7 +249,7 @@ package struct WritePlan: Sendable {
     /// Writes an entity's loaded properties into slots; what is not loaded is left as it is.
     ///
     /// - Throws: ``StoredValueError`` with the column's name when a value does not fit its column.
-    func encode(_ entity: Entity, into row: inout [DatabaseValue?]) throws(StoredValueError) {
+    func encode(_ entity: ODataEntity, into row: inout [DatabaseValue?]) throws(StoredValueError) {
         guard let nodes = nodes(of: entity.shape) else {
             throw StoredValueError(
                 table: storage.table, found: "an entity of type \(entity.shape)", expected: "\(storage.shape)")
@@ -258,7 +258,7 @@ package struct WritePlan: Sendable {
     }
 
     private func encode(
-        _ entity: Entity, _ nodes: [Node], into row: inout [DatabaseValue?]
+        _ entity: ODataEntity, _ nodes: [Node], into row: inout [DatabaseValue?]
     ) throws(StoredValueError) {
         for (ordinal, node) in nodes.enumerated() {
             guard ordinal < entity.values.count, let value = entity.values[ordinal] else { continue }
@@ -312,8 +312,8 @@ package struct WritePlan: Sendable {
     static func dynamicText(_ properties: [String: ODataValue]) -> String? {
         let properties = properties.filter { !$0.value.isNull }
         guard !properties.isEmpty else { return nil }
-        let shape = Shape(dynamic: QualifiedName("Outpost", "Dynamic"), properties: [])
-        var holder = Entity(shape: shape)
+        let shape = TypeShape(dynamic: QualifiedName("Outpost", "Dynamic"), properties: [])
+        var holder = ODataEntity(shape: shape)
         holder.dynamicProperties = properties
         return StoredJSON.encode(.complex(holder))
     }
@@ -373,11 +373,11 @@ package struct WritePlan: Sendable {
     /// Makes an entity of a row, with its ETag and, for a derived type, its type in the control information.
     ///
     /// - Throws: ``StoredValueError`` with table and column when a value does not parse as declared.
-    func entity(_ stored: Stored) throws(StoredValueError) -> Entity {
+    func entity(_ stored: Stored) throws(StoredValueError) -> ODataEntity {
         var shape = storage.shape
         if let type = stored.type.flatMap({ QualifiedName($0) }), let derived = model.shape(type) { shape = derived }
         let nodes = nodes(of: shape) ?? []
-        var entity = Entity(shape: shape)
+        var entity = ODataEntity(shape: shape)
         do {
             for (ordinal, node) in nodes.enumerated() {
                 entity.values[ordinal] = try value(node, stored)
@@ -414,7 +414,7 @@ package struct WritePlan: Sendable {
             let mark = Int64.fromDatabaseValue(stored.slots[presence])
             if mark == nil, !nested.isEmpty, nested.allSatisfy({ isNotLoaded($0, stored) }) { return nil }
             guard mark == 1 else { return .null }
-            var entity = Entity(shape: shape)
+            var entity = ODataEntity(shape: shape)
             for (ordinal, node) in nested.enumerated() { entity.values[ordinal] = try value(node, stored) }
             entity.markUnchanged()
             return .complex(entity)

@@ -181,7 +181,7 @@ struct AccessRestriction {
     }
 
     /// Takes hidden properties out of an entity that a change gives back.
-    func hide(in entity: Entity) throws -> Entity {
+    func hide(in entity: ODataEntity) throws -> ODataEntity {
         guard core.definition.authorization != nil, let id = entity.control.id else { return entity }
         let set = id.prefix { $0 != "(" && $0 != "/" }
         var result = entity

@@ -13,7 +13,7 @@ extension StoreService {
         _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
         guard let property = bound.resource.target.stream else { return nil }
-        let found = try await database.read { [self] database -> (StreamInfo?, Entity) in
+        let found = try await database.read { [self] database -> (StreamInfo?, ODataEntity) in
             let (owner, row) = try owner(of: bound, property, provider, in: database)
             return (try streams.info(owner, in: database), row.entity)
         }
@@ -138,7 +138,7 @@ extension StoreService {
         in database: Database
     ) throws -> ODataResponse {
         guard case .entities(let shape, _) = bound.resource.target else { throw ODataError.notImplemented("This path") }
-        var entity = Entity(shape: shape)
+        var entity = ODataEntity(shape: shape)
         try give(stream, to: &entity, before: nil, request)
         var plain = request
         plain.body = .entity(entity)
@@ -161,7 +161,7 @@ extension StoreService {
 
     /// The values that the entity has from its stream.
     private func give(
-        _ stream: StreamInfo, to entity: inout Entity, before: Entity?, _ request: ODataRequest
+        _ stream: StreamInfo, to entity: inout ODataEntity, before: ODataEntity?, _ request: ODataRequest
     ) throws {
         let context = ValueRule.Context(
             entity: entity, before: before, request: request, now: options.now(), stream: stream)
@@ -175,7 +175,7 @@ extension StoreService {
         _ row: RowWriter.WrittenRow, _ stream: StreamInfo?, request: ODataRequest, provider: StoreProvider,
         in database: Database
     ) throws {
-        var patch = Entity(shape: row.entity.shape)
+        var patch = ODataEntity(shape: row.entity.shape)
         if let stream, row.entity.shape.hasStream { try give(stream, to: &patch, before: row.entity, request) }
         var writer = provider.writer
         // What the service gives, it may also change.
@@ -241,8 +241,8 @@ extension StoreService {
     }
 
     private func withStreams(
-        _ entity: Entity, _ selection: StreamSelection, in database: Database
-    ) throws -> Entity {
+        _ entity: ODataEntity, _ selection: StreamSelection, in database: Database
+    ) throws -> ODataEntity {
         var entity = entity
         for (name, related) in entity.related {
             let selection = selection.related[name] ?? StreamSelection()

@@ -204,7 +204,7 @@ extension TableStorage {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// The properties whose values are streams.
     package var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
 }

@@ -11,7 +11,7 @@ enum ComposedResult: Sendable {
     /// A value that is no entity.
     case value(ODataValue, TypeReference)
     /// Entities that the store does not know.
-    case transient([Entity], isCollection: Bool)
+    case transient([ODataEntity], isCollection: Bool)
     /// Stored entities, with their ids in the operation's order where it has one.
     case stored(EntityPlace, order: [String]?)
 
@@ -28,7 +28,7 @@ enum ComposedResult: Sendable {
     }
 
     /// Judges what an operation gave.
-    init(_ result: OperationResult, _ operation: ODataModel.Operation, transaction: ServiceTransaction) throws {
+    init(_ result: OperationResult, _ operation: ODataOperation, transaction: ServiceTransaction) throws {
         let type = operation.returnType ?? .untyped("Edm.Untyped")
         switch result {
         case .none: self = .none
@@ -85,7 +85,7 @@ struct EntityPlace: Sendable {
     /// The path.
     var steps: [BoundSegment]
     /// The type of the entities.
-    var shape: Shape
+    var shape: TypeShape
     /// Their set.
     var set: EntitySet?
     /// Whether there may be many.
@@ -105,7 +105,7 @@ struct EntityPlace: Sendable {
     /// What a path leads to; `nil` when that is no entity.
     init?(_ steps: [BoundSegment]) {
         self.steps = steps
-        var place: (Shape, EntitySet?, Bool)?
+        var place: (TypeShape, EntitySet?, Bool)?
         for step in steps {
             switch step {
             case .entitySet(let set, let shape): place = (shape, set, true)
@@ -122,7 +122,7 @@ struct EntityPlace: Sendable {
     }
 
     /// The place of entities that were read from one set; `nil` when they were not.
-    init?(ofStored entities: [Entity], in core: ServiceCore, isCollection: Bool) {
+    init?(ofStored entities: [ODataEntity], in core: ServiceCore, isCollection: Bool) {
         let names = Set(entities.compactMap { entity in entity.control.id.map { String($0.prefix { $0 != "(" }) } })
         // A slash within a key is percent-encoded: one that is not leads to what another entity contains.
         guard names.count == 1, let name = names.first, let table = core.mapping.tables[name],

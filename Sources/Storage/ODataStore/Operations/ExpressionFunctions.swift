@@ -14,7 +14,7 @@ final class ExpressionFunctions: Sendable {
     /// Functions with longer names than SQLite takes can be called by URL only.
     private static let maxNameLength = 255
 
-    private let functions: [(operation: ODataModel.Operation, function: ScalarFunction)]
+    private let functions: [(operation: ODataOperation, function: ScalarFunction)]
     private let model: EntityDataModel
     private let core = Mutex<ServiceCore?>(nil)
 
@@ -59,7 +59,7 @@ final class ExpressionFunctions: Sendable {
     }
 
     /// What the binder makes of the operation; `nil` where it could never be called.
-    private static func function(_ operation: ODataModel.Operation, in model: EntityDataModel) -> ScalarFunction? {
+    private static func function(_ operation: ODataOperation, in model: EntityDataModel) -> ScalarFunction? {
         switch operation.returnType {
         case .primitive, .enumeration, .typeDefinition: break
         default: return nil
@@ -76,7 +76,7 @@ final class ExpressionFunctions: Sendable {
     }
 
     private func call(
-        _ operation: ODataModel.Operation, _ values: [ODataValue], connection: Connection
+        _ operation: ODataOperation, _ values: [ODataValue], connection: Connection
     ) throws -> ODataValue {
         guard let core = core.withLock({ $0 }), let database = connection.database,
             let handler = core.definition.operations[OperationSignature(operation)]

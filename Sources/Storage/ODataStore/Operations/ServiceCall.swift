@@ -7,7 +7,7 @@ import ODataService
 /// A call of an action or function, for the code that answers it.
 public struct ServiceCall {
     /// The overload that is called.
-    public let operation: ODataModel.Operation
+    public let operation: ODataOperation
     /// The arguments by name, checked against the declaration; optional ones that were left out are missing.
     public let arguments: [String: ODataValue]
     /// The request.
@@ -47,7 +47,7 @@ public struct ServiceCall {
     /// The entity that it is called on.
     ///
     /// - Throws: ``ODataError`` 404 when there is none.
-    public func boundEntity() throws -> Entity {
+    public func boundEntity() throws -> ODataEntity {
         guard let binding, let entity = try transaction.entities(binding, limit: 1).first else {
             throw ODataError.notFound(binding.map { StoreReader.name(of: $0.resource.steps) } ?? "\(operation.name)")
         }
@@ -55,7 +55,7 @@ public struct ServiceCall {
     }
 
     /// The entities of the collection that it is called on, filters in the path applied.
-    public func boundEntities() throws -> [Entity] {
+    public func boundEntities() throws -> [ODataEntity] {
         guard let binding else { return [] }
         return try transaction.entities(binding)
     }
@@ -81,10 +81,10 @@ public enum OperationResult: Sendable {
     /// A value of the declared type: primitive, complex, or a collection of these.
     case value(ODataValue)
     /// An entity. One that was read from the store can be expanded, selected from and continued by a path.
-    case entity(Entity)
+    case entity(ODataEntity)
     /// Entities in this order. Those that were read from one entity set can be filtered, expanded, ordered, paged
     /// and counted further.
-    case entities([Entity])
+    case entities([ODataEntity])
     /// The entities at a URL relative to the service root, as `Products?$orderby=Price desc&$top=10`, to which
     /// further options are applied. Without `$top` and `$skip` no entity is read for it.
     case query(String)

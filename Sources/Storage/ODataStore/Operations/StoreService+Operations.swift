@@ -26,7 +26,7 @@ extension StoreService {
 
     /// Runs the code of an operation.
     func call(
-        _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL, _ request: ODataRequest,
+        _ operation: ODataOperation, at position: Int, of bound: BoundURL, _ request: ODataRequest,
         in database: Database
     ) throws -> (ComposedResult, RememberedRequests.Answer) {
         var arguments: [String: ODataValue] = [:]
@@ -83,7 +83,7 @@ extension StoreService {
         return BoundURL(resource: resource, query: nil)
     }
 
-    private func operation(at position: Int, in bound: BoundURL) -> ODataModel.Operation? {
+    private func operation(at position: Int, in bound: BoundURL) -> ODataOperation? {
         if case .operation(let operation, _) = bound.resource.steps[position] { operation } else { nil }
     }
 
@@ -96,7 +96,7 @@ extension StoreService {
     }
 
     /// Checks arguments against the declaration: none missing, none too many, each of its type.
-    private func check(_ arguments: [String: ODataValue], of operation: ODataModel.Operation) throws {
+    private func check(_ arguments: [String: ODataValue], of operation: ODataOperation) throws {
         let parameters = operation.ownParameters
         if let unknown = arguments.keys.sorted().first(where: { name in !parameters.contains { $0.name == name } }) {
             throw ODataError(
@@ -135,7 +135,7 @@ extension StoreService {
 
     /// Makes the answer to a call: what the rest of the URL asks for of the result.
     func answer(
-        _ result: ComposedResult, _ operation: ODataModel.Operation, at position: Int, of bound: BoundURL,
+        _ result: ComposedResult, _ operation: ODataOperation, at position: Int, of bound: BoundURL,
         request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse {
         let rest = Array(bound.resource.steps[(position + 1)...])
@@ -161,7 +161,7 @@ extension StoreService {
 
     /// Answers with entities that the store does not know: query options work on them in memory.
     private func transient(
-        _ entities: [Entity], isCollection: Bool, rest: [BoundSegment], bound: BoundURL, request: ODataRequest
+        _ entities: [ODataEntity], isCollection: Bool, rest: [BoundSegment], bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
         guard rest.isEmpty else { throw ODataError.notImplemented("A path behind entities that are not stored") }
         guard var query = bound.query else {

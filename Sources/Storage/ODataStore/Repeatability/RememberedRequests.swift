@@ -69,7 +69,7 @@ package enum RememberedRequests {
             status = 200
         }
 
-        private static func entities(_ entities: [Entity], isCollection: Bool) -> ActionResult {
+        private static func entities(_ entities: [ODataEntity], isCollection: Bool) -> ActionResult {
             let ids = entities.compactMap(\.control.id)
             if ids.count == entities.count { return .entities(ids, isCollection: isCollection) }
             let transient = entities.map {
@@ -219,7 +219,7 @@ extension RememberedRequests.Answer.ActionResult {
     /// - Parameters:
     ///   - operation: the action.
     ///   - transaction: reads the entities.
-    func result(of operation: ODataModel.Operation, in transaction: ServiceTransaction) throws -> OperationResult {
+    func result(of operation: ODataOperation, in transaction: ServiceTransaction) throws -> OperationResult {
         let model = transaction.model
         switch self {
         case .value(let text):
@@ -229,7 +229,7 @@ extension RememberedRequests.Answer.ActionResult {
             let entities = try ids.compactMap { try transaction.entity($0) }
             return isCollection ? .entities(entities) : entities.first.map { .entity($0) } ?? .none
         case .transient(let items, let isCollection):
-            let entities = try items.compactMap { item -> Entity? in
+            let entities = try items.compactMap { item -> ODataEntity? in
                 guard let type = QualifiedName(item.type),
                     case .complex(let entity) = try StoredJSON.decode(item.properties, as: .complex(type), in: model)
                 else { return nil }

@@ -9,7 +9,7 @@ struct ChangeInterceptor: Sendable {
     /// The set; `nil` for all.
     var set: String?
     var isBefore: Bool
-    var body: @Sendable (inout Entity, ChangeContext) throws -> Void
+    var body: @Sendable (inout ODataEntity, ChangeContext) throws -> Void
 }
 
 /// What takes part in each request.
@@ -25,7 +25,7 @@ public struct ChangeContext {
     /// The entity set, the singleton, or the path of the contained collection.
     public let set: String
     /// The entity as it was; `nil` for an insert.
-    public let before: Entity?
+    public let before: ODataEntity?
     /// The request that causes it.
     public let request: ODataRequest
     /// Reads and changes further entities in the same transaction.

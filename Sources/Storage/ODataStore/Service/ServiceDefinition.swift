@@ -39,7 +39,7 @@ public struct ServiceDefinition: Sendable {
     public typealias Authorization = @Sendable (Principal?, _ set: String) throws -> Access
 
     /// Gives the entities of a virtual entity set.
-    public typealias VirtualRows = @Sendable (VirtualRead) throws -> [Entity]
+    public typealias VirtualRows = @Sendable (VirtualRead) throws -> [ODataEntity]
 
     /// Starts with a model.
     public init(model: EntityDataModel) { self.model = model }
@@ -98,7 +98,7 @@ public struct ServiceDefinition: Sendable {
     ///     throws, refuses the change.
     public mutating func before(
         _ kind: RowChange.Kind, _ set: String? = nil,
-        body: @escaping @Sendable (inout Entity, ChangeContext) throws -> Void
+        body: @escaping @Sendable (inout ODataEntity, ChangeContext) throws -> Void
     ) {
         interceptors.append(ChangeInterceptor(kind: kind, set: set, isBefore: true, body: body))
     }
@@ -106,7 +106,8 @@ public struct ServiceDefinition: Sendable {
     /// Is told of changes of a set's rows after they were made, still in their transaction: what it throws takes the
     /// change back and refuses it.
     public mutating func after(
-        _ kind: RowChange.Kind, _ set: String? = nil, body: @escaping @Sendable (Entity, ChangeContext) throws -> Void
+        _ kind: RowChange.Kind, _ set: String? = nil,
+        body: @escaping @Sendable (ODataEntity, ChangeContext) throws -> Void
     ) {
         interceptors.append(
             ChangeInterceptor(kind: kind, set: set, isBefore: false) { entity, context in try body(entity, context) })
@@ -162,7 +163,7 @@ public struct ServiceDefinition: Sendable {
     }
 
     private mutating func register(
-        _ kind: Operation.Kind, _ name: String, binding: OperationBinding?, parameters: [OperationParameter],
+        _ kind: ODataOperation.Kind, _ name: String, binding: OperationBinding?, parameters: [OperationParameter],
         type: TypeReference?, set: String?, isComposable: Bool, handler: @escaping OperationHandler
     ) throws(ModelError) {
         var schemas = model.schemas
@@ -170,9 +171,10 @@ public struct ServiceDefinition: Sendable {
         guard schemas.indices.contains(index) else { throw .duplicateName(name) }
         var declared = parameters.map(\.parameter)
         if let binding {
-            declared.insert(Operation.Parameter(name: "bindingParameter", type: binding.type, isNullable: false), at: 0)
+            declared.insert(
+                ODataOperation.Parameter(name: "bindingParameter", type: binding.type, isNullable: false), at: 0)
         }
-        let operation = Operation(
+        let operation = ODataOperation(
             name: QualifiedName(schemas[index].namespace, name), kind: kind, isBound: binding != nil,
             isComposable: isComposable, entitySetPath: Self.setPath(binding, type, model: model), parameters: declared,
             returnType: type, isReturnNullable: type?.isCollection != true)
@@ -224,7 +226,7 @@ public enum OperationBinding: Hashable, Sendable {
 /// A parameter of an operation.
 public struct OperationParameter: Hashable, Sendable {
     /// The parameter as the model declares it.
-    public var parameter: ODataModel.Operation.Parameter
+    public var parameter: ODataOperation.Parameter
 
     /// Makes a parameter.
     ///
@@ -246,7 +248,7 @@ struct OperationSignature: Hashable, Sendable {
     private let binding: String?
     private let parameters: [String]
 
-    init(_ operation: ODataModel.Operation) {
+    init(_ operation: ODataOperation) {
         name = operation.name
         binding = operation.isBound ? operation.parameters.first.map { "\($0.type)" } : nil
         parameters = operation.parameters.dropFirst(operation.isBound ? 1 : 0).map { "\($0.name):\($0.type)" }.sorted()

@@ -12,10 +12,10 @@ struct ServiceHook: WriteHook {
     /// Whether values that the service would give are taken as they come.
     var isSeeding = false
 
-    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {}
+    func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {}
 
     func prepareInsert(
-        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+        _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
         try check(.create, table.set, request: request, changing: entity)
         let context = ValueRule.Context(
@@ -32,7 +32,7 @@ struct ServiceHook: WriteHook {
     }
 
     func prepareUpdate(
-        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
         try checkVisible(before, table, request: request, in: database, hidden: .notFound(before.id))
@@ -108,7 +108,7 @@ struct ServiceHook: WriteHook {
     // MARK: Values
 
     private func giveValues(
-        to entity: inout Entity, _ context: ValueRule.Context, _ isNow: (ValueRule.Moment) -> Bool
+        to entity: inout ODataEntity, _ context: ValueRule.Context, _ isNow: (ValueRule.Moment) -> Bool
     ) throws {
         for rule in core.definition.values
         where isNow(rule.moment) && rule.applies(to: entity.shape, in: core.mapping.model) {
@@ -119,7 +119,7 @@ struct ServiceHook: WriteHook {
     }
 
     /// What must have a value and is not given by a replacement begins anew, as in a new entity.
-    private func giveInitialValues(to patch: inout Entity, _ context: ValueRule.Context) throws {
+    private func giveInitialValues(to patch: inout ODataEntity, _ context: ValueRule.Context) throws {
         for rule in core.definition.values
         where rule.moment == .insert && !rule.overrides && rule.applies(to: patch.shape, in: core.mapping.model) {
             guard let ordinal = patch.shape.ordinal(of: rule.property), patch.values[ordinal]?.isNull == true,
@@ -137,7 +137,7 @@ struct ServiceHook: WriteHook {
 
     /// Gives a key that was left out: a Guid, or the next number. A part that refers to another entity is the
     /// client's to give.
-    private func giveKey(to entity: inout Entity, _ table: TableStorage, in database: Database) throws {
+    private func giveKey(to entity: inout ODataEntity, _ table: TableStorage, in database: Database) throws {
         let foreign = Set(entity.shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
         for key in entity.shape.key {
             guard let ordinal = entity.shape.ordinal(of: key.path), entity.values[ordinal]?.isNull ?? true,
@@ -169,7 +169,7 @@ struct ServiceHook: WriteHook {
     // MARK: Versions
 
     /// Gives a row its ETag; a change of links or streams alone counts as a change of the row.
-    private func version(_ rowID: Int64, _ after: Entity, change: RowChange, in database: Database) throws {
+    private func version(_ rowID: Int64, _ after: ODataEntity, change: RowChange, in database: Database) throws {
         let (before, table) = (change.before, change.table)
         var text: String
         switch core.etags[table.set] ?? .none {
@@ -208,7 +208,7 @@ struct ServiceHook: WriteHook {
         ).execute(arguments: [text, rowID])
     }
 
-    private static func value(_ path: String, in entity: Entity) -> ODataValue {
+    private static func value(_ path: String, in entity: ODataEntity) -> ODataValue {
         var current = ODataValue.complex(entity)
         for name in path.split(separator: "/") {
             guard case .complex(let holder) = current else { return .null }
@@ -220,7 +220,7 @@ struct ServiceHook: WriteHook {
     // MARK: Interceptors
 
     private func intercept(
-        _ kind: RowChange.Kind, isBefore: Bool, entity: inout Entity, before: Entity?, table: TableStorage,
+        _ kind: RowChange.Kind, isBefore: Bool, entity: inout ODataEntity, before: ODataEntity?, table: TableStorage,
         request: ODataRequest, in database: Database
     ) throws {
         guard !isSeeding else { return }
@@ -237,7 +237,8 @@ struct ServiceHook: WriteHook {
 
     // MARK: Authorisation
 
-    private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: Entity?) throws {
+    private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: ODataEntity?) throws
+    {
         guard !isTrusted, core.definition.authorization != nil else { return }
         let access = try core.access(request.context.principal, set)
         guard access.allows(kind) else { throw Access.refusal(request.context.principal, set) }

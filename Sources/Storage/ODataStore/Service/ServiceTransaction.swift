@@ -20,17 +20,17 @@ public struct ServiceTransaction {
     /// Reads what a relative URL addresses: a collection with its query, or one entity.
     ///
     /// - Throws: ``ODataError``; an entity that is not there gives no entities.
-    public func entities(_ url: String) throws -> [Entity] {
+    public func entities(_ url: String) throws -> [ODataEntity] {
         let parsed: ODataURL
         do throws(QueryError) { parsed = try ODataURL(parsing: url) } catch { throw ODataError(error) }
         return try entities(try core.bind(parsed))
     }
 
     /// Reads one entity; `nil` when it is not there.
-    public func entity(_ url: String) throws -> Entity? { try entities(url).first }
+    public func entity(_ url: String) throws -> ODataEntity? { try entities(url).first }
 
-    func entities(_ bound: BoundURL, limit: Int = .max) throws -> [Entity] {
-        let shape: Shape
+    func entities(_ bound: BoundURL, limit: Int = .max) throws -> [ODataEntity] {
+        let shape: TypeShape
         let set: EntitySet?
         switch bound.resource.target {
         case .entities(let type, let of), .entity(let type, let of): (shape, set) = (type, of)
@@ -60,9 +60,9 @@ public struct ServiceTransaction {
     }
 
     /// Makes an entity of a set's declared type with nothing in it.
-    public func newEntity(in set: String, _ properties: [String: ODataValue] = [:]) throws -> Entity {
+    public func newEntity(in set: String, _ properties: [String: ODataValue] = [:]) throws -> ODataEntity {
         guard let shape = core.mapping.tables[set]?.shape else { throw ODataError.notFound(set) }
-        return Entity(shape: shape, properties)
+        return ODataEntity(shape: shape, properties)
     }
 
     /// Creates an entity.
@@ -70,7 +70,7 @@ public struct ServiceTransaction {
     /// - Returns: the entity as it is stored, with its id.
     /// - Throws: ``ODataError`` when refused.
     @discardableResult
-    public func create(_ entity: Entity, in set: String) throws -> Entity {
+    public func create(_ entity: ODataEntity, in set: String) throws -> ODataEntity {
         try core.trustedWriter.create(entity, in: set, request: own(.create), database: database).entity
     }
 
@@ -81,11 +81,11 @@ public struct ServiceTransaction {
     ///   - properties: further properties to set.
     /// - Throws: ``ODataError`` when refused.
     @discardableResult
-    public func update(_ entity: Entity, _ properties: [String: ODataValue] = [:]) throws -> Entity {
+    public func update(_ entity: ODataEntity, _ properties: [String: ODataValue] = [:]) throws -> ODataEntity {
         guard let id = entity.control.id else {
             throw ODataError(status: 500, code: "InternalError", message: "An entity without an id was to be changed.")
         }
-        var patch = Entity(shape: entity.shape)
+        var patch = ODataEntity(shape: entity.shape)
         for name in entity.changedProperties { patch[name] = entity[name] }
         for (name, value) in properties { patch[name] = value }
         let target = try target(id)

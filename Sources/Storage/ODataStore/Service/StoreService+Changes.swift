@@ -274,7 +274,7 @@ extension StoreService {
         }
     }
 
-    private static func response(_ entities: [Entity], isCollection: Bool) -> ODataResponse {
+    private static func response(_ entities: [ODataEntity], isCollection: Bool) -> ODataResponse {
         if isCollection { return ODataResponse(body: .page(EntityPage(entities: entities))) }
         guard let entity = entities.first else { return ODataResponse(status: 204) }
         return ODataResponse(body: .entity(entity), etag: entity.control.etag)

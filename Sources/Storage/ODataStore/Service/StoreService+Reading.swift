@@ -64,7 +64,7 @@ extension StoreService {
 
 extension BoundResource {
     /// The operation in the path, with its position.
-    var operation: (operation: ODataModel.Operation, position: Int)? {
+    var operation: (operation: ODataOperation, position: Int)? {
         for (position, step) in steps.enumerated() {
             if case .operation(let operation, _) = step { return (operation, position) }
         }

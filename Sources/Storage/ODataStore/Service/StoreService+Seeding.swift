@@ -77,7 +77,7 @@ public struct SeedRows: Sendable {
     /// One row.
     struct Row: Sendable {
         var set: String
-        var entity: Entity
+        var entity: ODataEntity
         var references: [(reference: SeedReference, value: ODataValue)] = []
         var content: [UInt8]?
         var contentType: String?
@@ -229,7 +229,7 @@ public struct SeedRows: Sendable {
 
     /// The id of the entity that a member names.
     private static func id(
-        _ reference: SeedReference, _ value: ODataValue, of entity: Entity, in set: String, writer: RowWriter,
+        _ reference: SeedReference, _ value: ODataValue, of entity: ODataEntity, in set: String, writer: RowWriter,
         database: Database
     ) throws -> String {
         guard let target = writer.mapping.tables[set]?.navigation[reference.navigation]?.target,

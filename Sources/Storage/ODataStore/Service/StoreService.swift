@@ -73,9 +73,9 @@ public final class StoreService: ODataProvider {
     /// The whole query language, deep changes, delta links, snapshots and repeatable requests.
     public let traits: ProviderTraits
 
-    private static func capabilities(_ core: ServiceCore) -> ServiceCapabilities {
+    private static func capabilities(_ core: ServiceCore) -> PublishedCapabilities {
         let model = core.mapping.model
-        var capabilities = ServiceCapabilities()
+        var capabilities = PublishedCapabilities()
         capabilities.isReadOnly = core.options.isReadOnly
         capabilities.readOnlySets = Set(core.definition.virtualSets.keys)
         capabilities.trackedSets = Set(

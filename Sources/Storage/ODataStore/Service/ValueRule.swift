@@ -16,9 +16,9 @@ public struct ValueRule: Sendable {
     /// What a value is made from.
     public struct Context: Sendable {
         /// What is inserted or changed.
-        public var entity: Entity
+        public var entity: ODataEntity
         /// The entity as it was; `nil` for an insert.
-        public var before: Entity?
+        public var before: ODataEntity?
         /// The request.
         public var request: ODataRequest
         /// The present time.
@@ -86,7 +86,7 @@ public struct ValueRule: Sendable {
     }
 
     /// Whether the rule is about a property of a type.
-    func applies(to shape: Shape, in model: EntityDataModel) -> Bool {
+    func applies(to shape: TypeShape, in model: EntityDataModel) -> Bool {
         shape.ordinal(of: property) != nil && (type.map { model.isType(shape.name, $0) } ?? true)
     }
 }

@@ -8,7 +8,7 @@ struct EngineRows {
     let queue: QueueTable
 
     /// All entities of a set, with their dependent requests and header fields inline.
-    func entities(of set: EngineSet, in database: Database) throws -> [Entity] {
+    func entities(of set: EngineSet, in database: Database) throws -> [ODataEntity] {
         guard let shape = model.shape(set.type) else { return [] }
         if set == .eventLog { return try Events.all(in: database).map { event($0, shape) } }
         let requests = try queue.requests(in: database)
@@ -27,8 +27,8 @@ struct EngineRows {
         }
     }
 
-    private func event(_ event: SyncEvent, _ shape: Shape) -> Entity {
-        Entity(
+    private func event(_ event: SyncEvent, _ shape: TypeShape) -> ODataEntity {
+        ODataEntity(
             shape: shape,
             [
                 "ID": .integer(event.id), "Type": .string(event.type), "Details": Self.text(event.details),
@@ -50,7 +50,7 @@ struct EngineRows {
         RequestMethods(model: model, wholeEntities: try ServiceKnowledge.wholeEntities(in: database))
     }
 
-    private func queued(_ request: QueuedRequest, _ shape: Shape, methods: RequestMethods) -> Entity {
+    private func queued(_ request: QueuedRequest, _ shape: TypeShape, methods: RequestMethods) -> ODataEntity {
         let status =
             switch request.state {
             case .pending: "NotSent"
@@ -58,7 +58,7 @@ struct EngineRows {
             case .refused: "Failed"
             case .inDoubt: "InDoubt"
             }
-        return Entity(
+        return ODataEntity(
             shape: shape,
             common(request).merging([
                 "Status": .string(status), "Method": .string(methods.method(of: request)), "URL": .string(request.url),
@@ -68,9 +68,9 @@ struct EngineRows {
             ]) { $1 })
     }
 
-    private func failed(_ request: QueuedRequest, _ shape: Shape, methods: RequestMethods) -> Entity {
+    private func failed(_ request: QueuedRequest, _ shape: TypeShape, methods: RequestMethods) -> ODataEntity {
         let failure = request.failure
-        return Entity(
+        return ODataEntity(
             shape: shape,
             common(request).merging([
                 "HTTPStatusCode": Self.number(failure?.status), "Code": Self.text(failure?.code),
@@ -82,10 +82,10 @@ struct EngineRows {
             ]) { $1 })
     }
 
-    private func headers(of request: QueuedRequest) -> [Entity] {
+    private func headers(of request: QueuedRequest) -> [ODataEntity] {
         guard let shape = model.shape(QualifiedName(EngineSet.namespace, "CustomHeader")) else { return [] }
         return request.options.headers.sorted { $0.key < $1.key }.enumerated().map { position, header in
-            Entity(
+            ODataEntity(
                 shape: shape,
                 [
                     "HeaderID": .integer(Int64(position + 1)), "Name": .string(header.key),

@@ -40,7 +40,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
     /// - Throws: `ModelError`.
     static func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         var schemas = model.schemas
-        var own = Schema(namespace: namespace, structuredTypes: types)
+        var own = ODataSchema(namespace: namespace, structuredTypes: types)
         let sets = allCases.map { set in
             EntitySet(
                 name: set.name(in: model), type: set.type,

@@ -1,7 +1,7 @@
 import ODataModel
 
 /// What became of the changes of an entity that was read from an offline store.
-extension Entity {
+extension ODataEntity {
     /// Whether the entity, or one of its relations, has changes that no download has brought back yet, whether they were
     /// sent or not.
     public var isLocal: Bool { flag(.isLocal) }

@@ -38,7 +38,7 @@ enum Events {
     }
 
     static func add(
-        _ kind: String, _ text: String, environment: Environment, figures: Figures = Figures(),
+        _ kind: String, _ text: String, environment: EngineEnvironment, figures: Figures = Figures(),
         in database: Database
     ) throws {
         try database.execute(

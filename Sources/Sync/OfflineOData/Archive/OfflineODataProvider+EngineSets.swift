@@ -41,7 +41,7 @@ extension OfflineODataProvider {
     }
 
     /// What a query finds within a transaction; each entity tells what became of its changes.
-    func entities(_ url: ODataURL, in database: Database) throws -> [Entity] {
+    func entities(_ url: ODataURL, in database: Database) throws -> [ODataEntity] {
         guard let set = engineSet(url) else {
             return try annotating(local.entities(url, in: database), in: database)
         }
@@ -55,7 +55,7 @@ extension OfflineODataProvider {
         }
     }
 
-    private func annotating(_ entities: [Entity], in database: Database) throws -> [Entity] {
+    private func annotating(_ entities: [ODataEntity], in database: Database) throws -> [ODataEntity] {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return entities }
         var states = try EntityStates(of: entities, in: sets, mapping: mapping, in: database)
@@ -116,14 +116,14 @@ extension OfflineODataProvider {
     }
 
     /// Puts the entity that a request is about beside it: as it is now, and as it is sent.
-    private func attaching(_ items: [ExpandItem], to entity: Entity, in database: Database) throws -> Entity {
+    private func attaching(_ items: [ExpandItem], to entity: ODataEntity, in database: Database) throws -> ODataEntity {
         guard case .integer(let id)? = entity["RequestID"], let request = try queue.request(id, in: database) else {
             return entity
         }
         var entity = entity
         for item in items {
             let name = item.path[0].text
-            let related: Entity?
+            let related: ODataEntity?
             if request.isWithoutPlace {
                 related = nil
             } else if name == "RequestEntity" {
@@ -137,11 +137,11 @@ extension OfflineODataProvider {
     }
 
     /// The entity of a request as it is sent.
-    private func sent(by request: QueuedRequest, selecting options: QueryOptions = QueryOptions()) -> Entity {
+    private func sent(by request: QueuedRequest, selecting options: QueryOptions = QueryOptions()) -> ODataEntity {
         let selected = Set(options.select.compactMap(\.firstName))
         let isWhole = selected.isEmpty || selected.contains("*")
         let changes = isWhole ? request.changes : request.changes.only(where: selected.contains)
-        var sent = changes.merging(Entity(shape: request.changes.shape, key: request.key))
+        var sent = changes.merging(ODataEntity(shape: request.changes.shape, key: request.key))
         sent.control.id = request.entityText
         return sent
     }
@@ -149,7 +149,7 @@ extension OfflineODataProvider {
     /// The entity that a request is about as it is now; `nil` where it was deleted here, or is not the store's to tell.
     private func current(
         _ request: QueuedRequest, _ options: QueryOptions, in database: Database
-    ) throws -> Entity? {
+    ) throws -> ODataEntity? {
         do {
             guard let address = try address(of: request, in: database) else { return nil }
             var url = try followingAlias(ODataRequest(.read, address), in: database)?.url ?? address
@@ -248,7 +248,7 @@ extension OfflineODataProvider {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// Whether the type has a property or navigation property of a name; an open type may have any.
     fileprivate func hasMember(_ name: String) -> Bool {
         name == "*" || isOpen || ordinal(of: name) != nil || navigationProperty(name) != nil

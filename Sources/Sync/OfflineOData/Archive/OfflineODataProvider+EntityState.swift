@@ -10,7 +10,7 @@ extension OfflineODataProvider {
     /// - Parameter entity: the entity by its key, relative to the service root; one that was deleted here too.
     /// - Returns: `nil` when the service does not have it, as far as is known.
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`; `StoreError`.
-    public func original(of entity: ODataURL) async throws -> Entity? {
+    public func original(of entity: ODataURL) async throws -> ODataEntity? {
         let steps = try Binder(model: model).bind(entity).resource.steps
         guard Containment.isAddress(steps) else {
             throw OfflineError.unknown(kind: "entity", name: entity.description)
@@ -34,7 +34,7 @@ extension OfflineODataProvider {
         }
     }
 
-    /// An answer in which the entities tell what became of their changes (``ODataModel/Entity/isLocal`` and others).
+    /// An answer in which the entities tell what became of their changes (``ODataModel/ODataEntity/isLocal`` and others).
     func annotating(_ response: ODataResponse) async throws -> ODataResponse {
         var response = response
         switch response.body {
@@ -52,7 +52,7 @@ extension OfflineODataProvider {
         return response
     }
 
-    private func states(of entities: [Entity]) async throws -> EntityStates {
+    private func states(of entities: [ODataEntity]) async throws -> EntityStates {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return EntityStates() }
         let drafts = Set(options.localDrafts.keys).intersection(sets)
@@ -78,7 +78,7 @@ struct EntityStates: Sendable {
     var isEmpty: Bool { states.isEmpty && freshSets.isEmpty && draftSets.isEmpty }
 
     /// Looks up the entities that were read: what else has changed in their sets costs nothing.
-    init(of entities: [Entity], in sets: Set<String>, mapping: StorageMapping, in database: Database) throws {
+    init(of entities: [ODataEntity], in sets: Set<String>, mapping: StorageMapping, in database: Database) throws {
         let ids = Dictionary(grouping: Self.ids(of: entities), by: \.set)
         let (isAnyFresh, isAllFresh) = try Self.freshness(in: database)
         for set in sets {
@@ -177,7 +177,7 @@ struct EntityStates: Sendable {
     }
 
     /// The entities, and what is expanded in them, by set and id, with their keys where these were read.
-    private static func ids(of entities: [Entity]) -> [(set: String, id: String, key: EntityKey?)] {
+    private static func ids(of entities: [ODataEntity]) -> [(set: String, id: String, key: EntityKey?)] {
         var ids: [(set: String, id: String, key: EntityKey?)] = []
         for entity in entities {
             if let id = entity.control.id, let set = set(of: entity) { ids.append((set, id, entity.key)) }
@@ -193,7 +193,7 @@ struct EntityStates: Sendable {
     }
 
     /// The sets of entities and of what is expanded in them.
-    static func sets(of entities: [Entity]) -> Set<String> {
+    static func sets(of entities: [ODataEntity]) -> Set<String> {
         var sets: Set<String> = []
         for entity in entities {
             if let set = set(of: entity) { sets.insert(set) }
@@ -208,7 +208,7 @@ struct EntityStates: Sendable {
         return sets
     }
 
-    private static func set(of entity: Entity) -> String? {
+    private static func set(of entity: ODataEntity) -> String? {
         guard let id = entity.control.id, let bracket = id.firstIndex(of: "(") else { return nil }
         guard id.contains(")/"), let url = try? ODataURL(parsing: id) else { return String(id[..<bracket]) }
         // What an entity contains.
@@ -218,7 +218,7 @@ struct EntityStates: Sendable {
     }
 
     /// An entity with what is known of it, and the same for what is expanded in it.
-    func annotating(_ entity: Entity) -> Entity {
+    func annotating(_ entity: ODataEntity) -> ODataEntity {
         guard !isEmpty else { return entity }
         var entity = entity
         var known = entity.control.id.flatMap { states[$0] } ?? []

@@ -104,7 +104,7 @@ extension OfflineODataProvider {
                     try queue.setETag(theirs.control.etag, of: request.id, in: database)
                     let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
                     try queue.rewrite(
-                        request.id, key: Entity(shape: base.shape, key: request.key), changes: request.changes,
+                        request.id, key: ODataEntity(shape: base.shape, key: request.key), changes: request.changes,
                         base: base, in: database)
                 }
                 try queue.renew(request.id, at: instant, in: database)

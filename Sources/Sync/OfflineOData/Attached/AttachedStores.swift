@@ -165,7 +165,7 @@ private struct AttachedModel {
     let model: EntityDataModel
 
     init(_ stores: [(key: String, value: OfflineODataProvider)], _ relations: [AttachedStores.Relation]) throws {
-        var schemas: [Schema] = []
+        var schemas: [ODataSchema] = []
         var container = EntityContainer(name: QualifiedName(Self.namespace, "Container"))
         for (name, store) in stores {
             guard Self.isName(name) else {
@@ -173,7 +173,7 @@ private struct AttachedModel {
             }
             let local = try LocalModel.combined(store.serviceModel, store.options)
             for schema in local.schemas {
-                let types = Schema(
+                let types = ODataSchema(
                     namespace: schema.namespace, alias: schema.alias, structuredTypes: schema.structuredTypes,
                     enumTypes: schema.enumTypes, typeDefinitions: schema.typeDefinitions)
                 guard let known = schemas.first(where: { $0.namespace == schema.namespace }) else {
@@ -202,7 +202,7 @@ private struct AttachedModel {
         for relation in relations { try Self.add(relation, to: &container, &schemas) }
         do {
             model = try EntityDataModel(
-                schemas: schemas + [Schema(namespace: Self.namespace, container: container)], version: .v401)
+                schemas: schemas + [ODataSchema(namespace: Self.namespace, container: container)], version: .v401)
         } catch {
             throw OfflineError.cannotAttach(reason: "\(error)")
         }
@@ -216,7 +216,7 @@ private struct AttachedModel {
     }
 
     private static func add(
-        _ relation: AttachedStores.Relation, to container: inout EntityContainer, _ schemas: inout [Schema]
+        _ relation: AttachedStores.Relation, to container: inout EntityContainer, _ schemas: inout [ODataSchema]
     ) throws {
         guard let source = container.entitySets.firstIndex(where: { $0.name == relation.source }),
             let target = container.entitySets.first(where: { $0.name == relation.target }), !relation.properties.isEmpty

@@ -42,7 +42,7 @@ struct ContainedRows {
     /// - Parameter parent: the row that contains it.
     /// - Returns: the row it became, and what was done with it.
     mutating func apply(
-        _ entity: Entity, in parent: Int64
+        _ entity: ODataEntity, in parent: Int64
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         let applied = try takeIn(entity, in: parent)
         try replacedStreams.noteDue(entity, applied.rowID)
@@ -51,7 +51,7 @@ struct ContainedRows {
     }
 
     private mutating func takeIn(
-        _ entity: Entity, in parent: Int64
+        _ entity: ODataEntity, in parent: Int64
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
         if hasChanges {
             let local = ContainedChanges(
@@ -144,7 +144,7 @@ private struct ContainedChanges {
 
     /// The changed row of an entity, one deleted here included; `nil` where it was not changed. What was made here and has the
     /// key for a temporary one gives way, and what was made here behind the deletion of that with its key is another one.
-    func row(_ entity: Entity, _ loader: BulkLoader) throws -> Int64? {
+    func row(_ entity: ODataEntity, _ loader: BulkLoader) throws -> Int64? {
         // What an entity contains once, without a key, cannot be changed here.
         guard let key = entity.key else { return nil }
         if let rowID = try loader.find(key, parent: parent) {
@@ -161,7 +161,7 @@ private struct ContainedChanges {
     ///
     /// - Returns: what that does to it.
     func renew(
-        _ rowID: Int64, to entity: Entity, loader: BulkLoader, columns: HeldColumns
+        _ rowID: Int64, to entity: ODataEntity, loader: BulkLoader, columns: HeldColumns
     ) throws -> BulkLoader.Outcome.Change {
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: rowID, in: database)

@@ -78,7 +78,7 @@ private struct KeylessCopy {
         }
     }
 
-    private func entity(_ number: Int64, in database: Database) throws -> Entity? {
+    private func entity(_ number: Int64, in database: Database) throws -> ODataEntity? {
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
         let statement = try database.cachedStatement(sql: "SELECT content FROM outpost_staged WHERE id = ?")
         return try Row.fetchOne(statement, arguments: [number]).map {

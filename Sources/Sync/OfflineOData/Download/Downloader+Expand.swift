@@ -93,10 +93,10 @@ extension Downloader {
     }
 
     /// The entities of a set that are expanded in an entity, at whatever depth.
-    private func nested(_ entity: Entity, of table: TableStorage, in set: String) -> [Entity] {
-        entity.related.flatMap { name, related -> [Entity] in
+    private func nested(_ entity: ODataEntity, of table: TableStorage, in set: String) -> [ODataEntity] {
+        entity.related.flatMap { name, related -> [ODataEntity] in
             guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { return [] }
-            let entities: [Entity]
+            let entities: [ODataEntity]
             switch related {
             case .many(let others, _, _): entities = others
             case .one(let entity): entities = [entity]
@@ -112,7 +112,8 @@ extension Downloader {
     ///   - query: the name of the defining query.
     ///   - outer: the links that led to the entity itself.
     private func complete(
-        _ entity: inout Entity, of table: TableStorage?, in query: String, behind outer: FollowedLinks = FollowedLinks()
+        _ entity: inout ODataEntity, of table: TableStorage?, in query: String,
+        behind outer: FollowedLinks = FollowedLinks()
     ) async throws {
         for (name, related) in entity.related {
             let target = table?.navigation[name]?.target

@@ -19,13 +19,13 @@ extension Downloader {
 
     /// What a page says that is not here.
     struct Compared: Sendable {
-        var differing: [Entity] = []
+        var differing: [ODataEntity] = []
         /// The rows of the whole page that are here, one deleted here included.
         var seen: [Int64] = []
     }
 
     /// Finds what of a page differs from what is here. Nothing is written, so that nobody waits.
-    func compare(_ entities: [Entity], _ query: StoredQuery, table: TableStorage) async throws -> Compared {
+    func compare(_ entities: [ODataEntity], _ query: StoredQuery, table: TableStorage) async throws -> Compared {
         let queue = QueueTable(model: mapping.model)
         return try await database.read { [mapping, refusesUnreadableValues] database in
             let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
@@ -164,7 +164,7 @@ extension Downloader {
         by keys: ArraySlice<EntityKey>, _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey>? {
         let anyOfThem = keys.map { KeyURL.condition($0, shape: table.shape, mapping.model) }.reduce(
-            nil as ODataQuery.Expression?
+            nil as CommonExpression?
         ) { all, one in
             all.map { .binary(.or, $0, one) } ?? one
         }
@@ -240,14 +240,14 @@ extension Downloader {
                 """, arguments: [query])
     }
 
-    func stage(_ entities: [Entity], _ query: StoredQuery) async throws {
+    func stage(_ entities: [ODataEntity], _ query: StoredQuery) async throws {
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
         try await stage(entities.map { ("entity", try coder.encode($0)) }, query)
     }
 
     func stage(removed keys: [EntityKey], _ query: StoredQuery, _ table: TableStorage) async throws {
         let coder = TreeCoder(snapshots: SnapshotCoder(model: mapping.model))
-        try await stage(keys.map { ("removed", try coder.encode(Entity(shape: table.shape, key: $0))) }, query)
+        try await stage(keys.map { ("removed", try coder.encode(ODataEntity(shape: table.shape, key: $0))) }, query)
     }
 
     private func stage(_ items: [(kind: String, content: Data)], _ query: StoredQuery) async throws {

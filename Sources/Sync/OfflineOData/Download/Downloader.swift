@@ -10,7 +10,7 @@ struct Downloader: Sendable {
     let database: StoreDatabase
     let mapping: StorageMapping
     let remote: any ODataProvider
-    let environment: Environment
+    let environment: EngineEnvironment
     let progress: ProgressChannel
     /// The most rows asked for in one page.
     let pageSize: Int

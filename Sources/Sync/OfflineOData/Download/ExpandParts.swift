@@ -85,7 +85,7 @@ struct ExpandParts {
             url.options.search == nil, url.options.top == nil, url.options.skip == nil,
             let partner = mapping.opposites(of: navigation, of: table).first
         else { return nil }
-        let condition: Expression?
+        let condition: CommonExpression?
         do throws(NoCondition) {
             condition = try Self.condition(partner, url.options.filter, other: other)
         } catch {
@@ -105,13 +105,13 @@ struct ExpandParts {
 
     /// The condition for the entities that one of the parents leads to; `nil` where all are.
     private static func condition(
-        _ partner: NavigationProperty, _ filter: Expression?, other: TableStorage
-    ) throws(NoCondition) -> Expression? {
+        _ partner: NavigationProperty, _ filter: CommonExpression?, other: TableStorage
+    ) throws(NoCondition) -> CommonExpression? {
         let name = Identifier(partner.name)
         if partner.isCollection {
             // Of one to many: those that one of the parents leads to.
             let variable = Identifier("parent")
-            var predicate: Expression?
+            var predicate: CommonExpression?
             if let filter { predicate = try prefixed(filter, [.name(variable)], within: []) }
             return .path([.name(name), .any(variable: variable, predicate: predicate)])
         }
@@ -125,8 +125,8 @@ struct ExpandParts {
     /// A condition on the parent as one on the related entity: every path that starts from the instance goes through
     /// the way back first.
     private static func prefixed(
-        _ expression: Expression, _ prefix: [PathStep], within variables: Set<String>
-    ) throws(NoCondition) -> Expression {
+        _ expression: CommonExpression, _ prefix: [PathStep], within variables: Set<String>
+    ) throws(NoCondition) -> CommonExpression {
         switch expression {
         case .path(let steps):
             var steps = try steps.map { step throws(NoCondition) in

@@ -5,7 +5,7 @@ import ODataSQL
 /// (``BulkLoader``), what the query leaves out keeps the ETag that it came with where others bring it, and is not loaded
 /// any more where nobody does.
 struct RenewedVersion {
-    private(set) var entity: Entity
+    private(set) var entity: ODataEntity
     private(set) var etag: String?
     /// What is not loaded any more.
     private(set) var unloaded: Set<String> = []
@@ -15,7 +15,7 @@ struct RenewedVersion {
     ///   - known: the back-end version before.
     ///   - holders: who brings what of the row.
     init(
-        _ newest: Entity, over known: BeforeImages.Image?, holders: () throws -> BulkLoader.Holders
+        _ newest: ODataEntity, over known: BeforeImages.Image?, holders: () throws -> BulkLoader.Holders
     ) rethrows {
         etag = newest.control.etag
         guard let known, let former = known.entity else {
@@ -43,7 +43,7 @@ struct RenewedVersion {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// What each query brings: the key, and what relations hang on.
     var alwaysLoaded: Set<String> {
         let paths = key.map(\.path) + navigationProperties.flatMap { $0.constraints.map(\.property) }
@@ -51,7 +51,7 @@ extension Shape {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Has properties not loaded any more.
     mutating func unload(_ names: Set<String>) {
         guard !names.isEmpty else { return }

@@ -79,7 +79,7 @@ struct RowApplier {
     /// - Returns: the row it became; `nil` for one without a readable key, which is noted and not stored.
     /// - Throws: ``StoredValueError`` for a value that cannot be read or stored, if the applier is strict.
     @discardableResult
-    mutating func apply(_ entity: Entity) throws -> Int64? {
+    mutating func apply(_ entity: ODataEntity) throws -> Int64? {
         guard !isStrict else {
             if let (property, lost) = entity.control.unreadable.min(by: { $0.key < $1.key }) {
                 throw StoredValueError(
@@ -96,14 +96,14 @@ struct RowApplier {
         return rowID
     }
 
-    private mutating func applyReadable(_ entity: Entity) throws -> Int64 {
+    private mutating func applyReadable(_ entity: ODataEntity) throws -> Int64 {
         let rowID = try takeIn(entity)
         try replacedStreams.noteDue(entity, rowID)
         try links.note(entity, of: rowID)
         return rowID
     }
 
-    private mutating func takeIn(_ entity: Entity) throws -> Int64 {
+    private mutating func takeIn(_ entity: ODataEntity) throws -> Int64 {
         if hasLocalChanges, isSingleton, try queue.hasRequests(set: table.set, rowID: 1, in: database) {
             try applyBehindLocalChanges(entity, rowID: 1)
             return 1
@@ -256,7 +256,7 @@ struct RowApplier {
     }
 
     /// Renews the before image, then puts the local changes on top of it again.
-    private mutating func applyBehindLocalChanges(_ newest: Entity, rowID: Int64) throws {
+    private mutating func applyBehindLocalChanges(_ newest: ODataEntity, rowID: Int64) throws {
         let entity = isStrict ? newest : loader.storable(newest)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
         let renewed = try RenewedVersion(entity, over: known) {
@@ -264,7 +264,7 @@ struct RowApplier {
         }
         if !entity.control.unreadable.isEmpty { try unreadable.note(entity.control.unreadable, of: rowID) }
         if let old = known?.etag, let new = renewed.etag, old != new, let former = known?.entity,
-            VersionMerge(base: former, mine: Entity(shape: former.shape), theirs: renewed.entity).isOfKnownValues
+            VersionMerge(base: former, mine: ODataEntity(shape: former.shape), theirs: renewed.entity).isOfKnownValues
         {
             // Nobody has changed anything: the changes are ones of this version as well.
             try queue.advanceETag(from: old, to: new, of: RowReference(set: table.set, rowID: rowID), in: database)

@@ -46,7 +46,7 @@ struct ServiceProbe {
         var url = query.url
         url.options.expand = items
         if model.singleton(url.path.description) == nil { url.options.top = 1 }
-        let first: Entity?
+        let first: ODataEntity?
         do {
             switch try await service.execute(ODataRequest(.read, url)).body {
             case .page(let page): first = page.entities.first

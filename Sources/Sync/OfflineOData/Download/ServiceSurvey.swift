@@ -52,7 +52,7 @@ public struct ServiceSurvey: Sendable {
         let service = RefusingProvider(base: service)
         let mapping = OfflineLayout(model: model).mapping
         let wanted = try queries.isEmpty ? WholeService(model, mapping: mapping).queries() : queries
-        var values: [String: Expression] = [:]
+        var values: [String: CommonExpression] = [:]
         for (name, text) in parameters { values[name] = try QueryParameters.expression(text, of: name) }
         var parts: [Part] = []
         var stored: [StoredQuery] = []
@@ -93,7 +93,7 @@ public struct ServiceSurvey: Sendable {
 
     /// The number of rows of a query; `nil` when the service does not count.
     static func count(
-        _ query: DefiningQuery, _ service: any ODataProvider, parameters: [String: Expression] = [:]
+        _ query: DefiningQuery, _ service: any ODataProvider, parameters: [String: CommonExpression] = [:]
     ) async throws -> Int? {
         var url = query.url
         QueryParameters.substitute(parameters, in: &url.options)

@@ -52,7 +52,7 @@ struct TreeApplier {
     }
 
     /// - Parameter reached: the rows that were met, by set; those of this entity are added.
-    mutating func apply(_ entity: Entity, _ reached: inout [String: RowSet]) throws {
+    mutating func apply(_ entity: ODataEntity, _ reached: inout [String: RowSet]) throws {
         guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
         try applyRelated(of: entity, try present(rowID, table), table: table, items: expand, reached: &reached)
@@ -80,7 +80,7 @@ struct TreeApplier {
     /// - Parameter rowID: the row of the entity; `nil` where it was deleted here. What it contains and its relations went with
     ///   it then, and are back with it; what it leads to is still what the service has, and stays.
     private mutating func applyRelated(
-        of entity: Entity, _ rowID: Int64?, table: TableStorage, items: [ExpandItem],
+        of entity: ODataEntity, _ rowID: Int64?, table: TableStorage, items: [ExpandItem],
         reached: inout [String: RowSet]
     ) throws {
         if let rowID, try expanded.note(items.compactMap(\.relation), of: rowID, in: table.set) {
@@ -117,7 +117,7 @@ struct TreeApplier {
     ///
     /// - Parameter parent: the row of the container; `nil` where it was deleted here.
     private mutating func contain(
-        _ entities: [Entity], in parent: Int64?, target: TableStorage, items: [ExpandItem],
+        _ entities: [ODataEntity], in parent: Int64?, target: TableStorage, items: [ExpandItem],
         reached: inout [String: RowSet]
     ) throws {
         guard let parent else {

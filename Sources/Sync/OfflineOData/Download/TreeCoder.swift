@@ -14,12 +14,12 @@ struct TreeCoder {
         var streams: [String: String]?
     }
 
-    func encode(_ entity: Entity) throws -> Data {
+    func encode(_ entity: ODataEntity) throws -> Data {
         guard !entity.related.isEmpty || !entity.streamETags.isEmpty else { return snapshots.encode(entity) }
         return try JSONEncoder().encode(node(entity))
     }
 
-    private func node(_ entity: Entity) -> Node {
+    private func node(_ entity: ODataEntity) -> Node {
         var node = Node(entity: snapshots.encode(entity))
         if !entity.streamETags.isEmpty { node.streams = entity.streamETags }
         for (name, related) in entity.related {
@@ -35,7 +35,7 @@ struct TreeCoder {
     }
 
     /// - Throws: ``OfflineError/damagedQueue(reason:)``.
-    func decode(_ data: Data, table: TableStorage, mapping: StorageMapping) throws -> Entity {
+    func decode(_ data: Data, table: TableStorage, mapping: StorageMapping) throws -> ODataEntity {
         // A snapshot is an array, a node an object.
         guard data.first == UInt8(ascii: "{") else { return try snapshots.decode(data, shape: table.shape) }
         do {
@@ -45,7 +45,7 @@ struct TreeCoder {
         }
     }
 
-    private func entity(_ node: Node, _ table: TableStorage, mapping: StorageMapping) throws -> Entity {
+    private func entity(_ node: Node, _ table: TableStorage, mapping: StorageMapping) throws -> ODataEntity {
         var entity = try snapshots.decode(node.entity, shape: table.shape)
         if let streams = node.streams { entity.streamETags = streams }
         for (name, others) in node.related ?? [:] {

@@ -34,7 +34,7 @@ struct UnreadableValues {
     }
 
     /// Notes a row without a readable key.
-    func noteRow(_ entity: Entity, broughtBy query: Int64) throws {
+    func noteRow(_ entity: ODataEntity, broughtBy query: Int64) throws {
         let names = entity.shape.key.map(\.path)
         let lost = names.lazy.compactMap { name in entity.control.unreadable[name].map { (name, $0) } }.first
         let known = entity.shape.properties.indices.compactMap { ordinal -> String? in
@@ -58,7 +58,7 @@ struct UnreadableValues {
     /// Forgets the values of a row that an entity has brought.
     ///
     /// - Parameter entity: the entity with the values that could be read and stored.
-    func forget(_ entity: Entity, _ rowID: Int64) throws {
+    func forget(_ entity: ODataEntity, _ rowID: Int64) throws {
         guard hasAny else { return }
         for property in try properties(of: rowID).keys where entity.control.unreadable[property] == nil {
             let name = String(property.prefix { $0 != "/" })

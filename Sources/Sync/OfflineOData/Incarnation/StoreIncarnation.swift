@@ -9,7 +9,7 @@ struct StoreIncarnation: Sendable {
     /// The file of the store.
     let path: String
     let notes: IncarnationNotes
-    let environment: Environment
+    let environment: EngineEnvironment
 
     static let nameSetting = "store.incarnation"
     static let uploadsSetting = "store.uploads"

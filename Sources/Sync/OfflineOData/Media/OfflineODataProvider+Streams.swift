@@ -126,7 +126,7 @@ extension OfflineODataProvider {
         _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], request: ODataRequest
     ) async throws -> ODataResponse {
         let created = try await storing(bytes, contentType) {
-            [self] stream, length, database -> (entity: Entity?, id: String) in
+            [self] stream, length, database -> (entity: ODataEntity?, id: String) in
             let place = try mediaPlace(steps, request.url, in: database)
             let set = place.table.set
             let rowID = try hook.createMedia(
@@ -184,7 +184,7 @@ extension OfflineODataProvider {
                 request: request,
                 in: database)
         }
-        var patch = Entity(shape: table.shape)
+        var patch = ODataEntity(shape: table.shape)
         for pair in pairs {
             guard let property = table.property(in: pair.target), let referenced = owner.property(in: pair.source)
             else { throw ODataError.notImplemented("A media entity of \(navigation)") }

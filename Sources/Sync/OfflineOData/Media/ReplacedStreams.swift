@@ -20,7 +20,7 @@ struct ReplacedStreams {
     }
 
     /// The streams of a row that were downloaded and are not those of the entity as the service has it now.
-    func of(_ entity: Entity, _ rowID: Int64) throws -> [StreamTable.Owner] {
+    func of(_ entity: ODataEntity, _ rowID: Int64) throws -> [StreamTable.Owner] {
         guard !properties.isEmpty else { return [] }
         return try entity.streamETags.compactMap { property, etag in
             guard properties.contains(property) else { return nil }
@@ -31,7 +31,7 @@ struct ReplacedStreams {
     }
 
     /// Has the streams of a row loaded that were replaced.
-    func noteDue(_ entity: Entity, _ rowID: Int64) throws {
+    func noteDue(_ entity: ODataEntity, _ rowID: Int64) throws {
         for owner in try of(entity, rowID) { try StreamTable.note(owner, in: database) }
     }
 
@@ -40,7 +40,7 @@ struct ReplacedStreams {
     private static func opaque(_ etag: String) -> Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The ETags of its streams as the service has told them: that of a media entity's own is under the empty name.
     var streamETags: [String: String] {
         get {

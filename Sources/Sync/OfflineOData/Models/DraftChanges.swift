@@ -25,7 +25,7 @@ struct DraftChanges {
             else { return false }
             // What was deleted, or leads elsewhere by now, was a part before.
             let present = try BulkLoader(table: part, in: database).read(request.rowID)
-            let former = request.base.map { Entity(shape: part.shape, key: request.key).merging($0) }
+            let former = request.base.map { ODataEntity(shape: part.shape, key: request.key).merging($0) }
             return try [present, former].compactMap { $0 }.contains { version in
                 try leads(
                     version, of: part, to: RowReference(set: table.set, rowID: rowID), isActive: isActive, seen: &seen,
@@ -36,7 +36,7 @@ struct DraftChanges {
 
     /// - Parameter seen: the rows on the way from which it is known that they do not lead there.
     private func leads(
-        _ entity: Entity, of table: TableStorage, to root: RowReference, isActive: ODataValue,
+        _ entity: ODataEntity, of table: TableStorage, to root: RowReference, isActive: ODataValue,
         seen: inout Set<RowReference>, in database: Database
     ) throws -> Bool {
         // A call within a call for each step of a long way would end on the stack of a thread.

@@ -10,18 +10,18 @@ struct ModelCheckingHook: WriteHook {
     /// The number that the model has in the store.
     let modelNumber: Int
 
-    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
+    func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {
         try base.prepareInsert(&entity, into: table, in: database)
     }
 
     func prepareInsert(
-        _ entity: inout Entity, into table: TableStorage, request: ODataRequest, in database: Database
+        _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
         try base.prepareInsert(&entity, into: table, request: request, in: database)
     }
 
     func prepareUpdate(
-        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
         try base.prepareUpdate(&patch, of: before, in: table, request: request, database: database)

@@ -23,7 +23,7 @@ extension OfflineODataProvider {
     /// - Returns: the draft.
     /// - Throws: `ODataError` 404 for what is not there, 409 for one that has a draft already.
     @discardableResult
-    public func makeDraft(of entity: ODataURL, in drafts: String? = nil) async throws -> Entity {
+    public func makeDraft(of entity: ODataURL, in drafts: String? = nil) async throws -> ODataEntity {
         try await transaction { [self] changes in
             guard let original = try changes.entities(entity.description).first, let set = setName(of: entity) else {
                 throw ODataError.notFound(entity.description)
@@ -76,7 +76,7 @@ extension OfflineODataProvider {
     }
 
     /// Keeps the values that a draft was made with, and which version of the entity the service had then.
-    private func keepOrigin(of draft: Entity, in drafts: String, from active: String, database: Database) throws {
+    private func keepOrigin(of draft: ODataEntity, in drafts: String, from active: String, database: Database) throws {
         guard let key = draft.key, let table = mapping.tables[active],
             let row = try BulkLoader(set: drafts, mapping: mapping, in: database).find(key)
         else { return }
@@ -101,7 +101,7 @@ extension OfflineODataProvider {
 
 /// Puts what was changed in a draft over the active entity.
 private struct DraftActivation {
-    let draft: Entity
+    let draft: ODataEntity
     /// What the draft was made from; `nil` where it was made otherwise.
     let origin: BeforeImages.Image?
     /// Where the active entity is.
@@ -163,7 +163,7 @@ private struct DraftActivation {
             }), let former = origin.entity?.only(where: contested.contains)
         else { return }
         try queue.rewrite(
-            update.id, key: Entity(shape: update.changes.shape, key: update.key), changes: update.changes,
+            update.id, key: ODataEntity(shape: update.changes.shape, key: update.key), changes: update.changes,
             base: update.base?.merging(former) ?? former, in: database)
         guard let first = requests.first, first.id != update.id else {
             return try queue.setETag(origin.etag, of: update.id, in: database)
@@ -180,10 +180,10 @@ private struct DraftActivation {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The same values without what was read along with them.
-    fileprivate var loadedCopy: Entity {
-        var copy = Entity(shape: shape, values: values)
+    fileprivate var loadedCopy: ODataEntity {
+        var copy = ODataEntity(shape: shape, values: values)
         for (name, value) in dynamicProperties { copy.dynamicProperties[name] = value }
         return copy
     }

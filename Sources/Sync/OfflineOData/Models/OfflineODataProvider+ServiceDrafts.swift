@@ -35,7 +35,7 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/notConnected``; ``OfflineError/busy(processID:)`` while the store is synchronised; `ODataError` 501 for a
     ///   set without drafts, 409 while changes of the entity or of its parts wait to be uploaded, and what the service answers.
     @discardableResult
-    public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> Entity {
+    public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> ODataEntity {
         try await callDraftAction(.edit, on: entity, parameters: ["PreserveChanges": .boolean(preservesChanges)])
     }
 
@@ -44,7 +44,7 @@ extension OfflineODataProvider {
     /// - Returns: the draft as it is now.
     /// - Throws: as ``activateServiceDraft(_:)``.
     @discardableResult
-    public func prepareServiceDraft(_ draft: ODataURL) async throws -> Entity {
+    public func prepareServiceDraft(_ draft: ODataURL) async throws -> ODataEntity {
         try await callDraftAction(.prepare, on: draft, parameters: [:])
     }
 
@@ -55,13 +55,13 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft wait to be uploaded, or changes of
     ///   its parts (what it contains, and drafts that lead to it by foreign keys), and what the service answers.
     @discardableResult
-    public func activateServiceDraft(_ draft: ODataURL) async throws -> Entity {
+    public func activateServiceDraft(_ draft: ODataURL) async throws -> ODataEntity {
         try await callDraftAction(.activate, on: draft, parameters: [:])
     }
 
     private func callDraftAction(
         _ action: DraftAction, on url: ODataURL, parameters: [String: ODataValue]
-    ) async throws -> Entity {
+    ) async throws -> ODataEntity {
         let steps = try Binder(model: serviceModel).bind(url).resource.steps
         guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1] else {
             throw OfflineError.unknown(kind: "entity", name: url.description)
@@ -112,7 +112,7 @@ extension OfflineODataProvider {
 
     /// Takes in what the service answered: it is owned by nobody until the next download brings it. Changes that wait stay on
     /// top of it.
-    private func keep(_ entity: Entity, of set: String, activated draft: EntityKey?) async throws {
+    private func keep(_ entity: ODataEntity, of set: String, activated draft: EntityKey?) async throws {
         try await database.write { [mapping, queue] database in
             guard let table = mapping.tables[set] else { return }
             let loader = try BulkLoader(table: table, in: database)

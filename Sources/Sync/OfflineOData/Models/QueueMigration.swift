@@ -7,11 +7,11 @@ import ODataQuery
 struct QueueMigration {
     private let old: EntityDataModel
     private let new: EntityDataModel
-    private let environment: Environment
+    private let environment: EngineEnvironment
     private let before: QueueTable
     private let after: QueueTable
 
-    init(from old: EntityDataModel, to new: EntityDataModel, environment: Environment) {
+    init(from old: EntityDataModel, to new: EntityDataModel, environment: EngineEnvironment) {
         self.old = old
         self.new = new
         self.environment = environment
@@ -39,7 +39,7 @@ struct QueueMigration {
             try archive(request, reason, in: database)
             return true
         }
-        let key = Entity(shape: request.changes.shape, key: request.key)
+        let key = ODataEntity(shape: request.changes.shape, key: request.key)
         guard let shape = new.shape(ofStored: request.entitySet),
             new.singleton(request.entitySet) != nil || key.converted(to: shape, in: new).0.key != nil
         else {
@@ -65,17 +65,19 @@ struct QueueMigration {
     /// Brings the service's version that a failure tells of along.
     ///
     /// - Parameter shape: its type in the new model; `nil` where that has no place for it.
-    private func convertTheirs(of request: QueuedRequest, to shape: Shape?, in database: Database) throws {
+    private func convertTheirs(of request: QueuedRequest, to shape: TypeShape?, in database: Database) throws {
         guard var failure = request.failure, let theirs = failure.theirs else { return }
         failure.theirs = shape.map { theirs.converted(to: target(of: theirs, $0), in: new).0 }
         try after.markFailed(request.id, request.state, failure, in: database)
     }
 
     /// The type in the new model that an entity is of.
-    private func target(of entity: Entity, _ shape: Shape) -> Shape { new.shape(entity.shape.name) ?? shape }
+    private func target(of entity: ODataEntity, _ shape: TypeShape) -> TypeShape {
+        new.shape(entity.shape.name) ?? shape
+    }
 
     /// What a request is about besides its entity that is not in the new model.
-    private func missingPart(of request: QueuedRequest, _ shape: Shape) -> String? {
+    private func missingPart(of request: QueuedRequest, _ shape: TypeShape) -> String? {
         if let property = request.streamProperty, shape.property(property) == nil { return property }
         guard let relation = request.relation else { return nil }
         if shape.navigationProperty(relation.navigation) == nil { return relation.navigation }
@@ -98,14 +100,14 @@ struct QueueMigration {
 
     /// The parameters of a call that the old model had and the new one has not, or not with all that is in them. One that the
     /// old one did not have either is the service's to refuse.
-    private func lost(from text: String, _ former: Operation?, _ operation: Operation) -> [String] {
+    private func lost(from text: String, _ former: ODataOperation?, _ operation: ODataOperation) -> [String] {
         guard let former, let values = try? CallParameters.values(text, of: former, model: old) else { return [] }
         let present = Set(operation.parameters.map(\.name))
         let known = Set(former.parameters.map(\.name)).subtracting(present)
         return values.filter { known.contains($0.key) || $0.value.converted(to: new) == nil }.keys.sorted()
     }
 
-    private func operation(at text: String?, in model: EntityDataModel) -> Operation? {
+    private func operation(at text: String?, in model: EntityDataModel) -> ODataOperation? {
         guard let text, let url = try? ODataURL(parsing: text),
             case .operation(let operation)? = try? Binder(model: model).bind(url).resource.target
         else { return nil }
@@ -114,7 +116,7 @@ struct QueueMigration {
 
     /// Puts a request into the archive that still has its entity. One that may have acted stays in doubt.
     private func archive(
-        _ request: QueuedRequest, _ message: String, lost: Entity? = nil, in database: Database
+        _ request: QueuedRequest, _ message: String, lost: ODataEntity? = nil, in database: Database
     ) throws {
         var failure =
             try after.request(request.id, in: database)?.failure
@@ -130,7 +132,7 @@ struct QueueMigration {
     }
 
     /// The values that have no place any more, as JSON, with what the service had said.
-    private func lostText(_ lost: Entity, besides innerError: String?) -> String {
+    private func lostText(_ lost: ODataEntity, besides innerError: String?) -> String {
         var writer = JSONWriter(reservingCapacity: 256)
         writer.beginObject()
         writer.key("lost")
@@ -170,13 +172,13 @@ struct QueueMigration {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The same values in another version of the type.
     ///
     /// - Returns: the entity, and the names of the loaded properties that the other version does not have, or not with all that
     ///   is in them.
-    func converted(to shape: Shape, in model: EntityDataModel) -> (Entity, lost: Set<String>) {
-        var result = Entity(shape: shape)
+    func converted(to shape: TypeShape, in model: EntityDataModel) -> (ODataEntity, lost: Set<String>) {
+        var result = ODataEntity(shape: shape)
         var lost: Set<String> = []
         for (ordinal, property) in self.shape.properties.enumerated() {
             guard let value = values[ordinal] else { continue }

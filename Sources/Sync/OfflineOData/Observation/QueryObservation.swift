@@ -17,7 +17,7 @@ import ODataService
 /// ```
 public struct QueryObservation: AsyncSequence, Sendable {
     /// All entities that the query finds, in its order.
-    public typealias Element = [Entity]
+    public typealias Element = [ODataEntity]
 
     let source: ObservedQuery
 
@@ -28,17 +28,17 @@ public struct QueryObservation: AsyncSequence, Sendable {
 
         let source: ObservedQuery
         private var seen: UInt64?
-        private var last: [Entity]?
+        private var last: [ODataEntity]?
 
         init(source: ObservedQuery) { self.source = source }
 
         /// The next result; `nil` when the store was closed.
         ///
         /// - Throws: `ODataError` when the query is refused, `CancellationError`, `StoreError`.
-        public mutating func next() async throws -> [Entity]? {
+        public mutating func next() async throws -> [ODataEntity]? {
             while true {
                 if let seen, try await !source.changes.wait(for: source.observed, beyond: seen) { return nil }
-                var result: [Entity] = []
+                var result: [ODataEntity] = []
                 do {
                     var tries = 0
                     // Values and the state of their changes are read one after the other: what came between them would be seen
@@ -69,11 +69,11 @@ public struct QueryObservation: AsyncSequence, Sendable {
 extension QueryObservation.AsyncIterator {
     /// Whether two entities have the same values, and their changes are in the same state; so too what is expanded in
     /// them.
-    static func looksAlike(_ one: Entity, _ other: Entity) -> Bool {
+    static func looksAlike(_ one: ODataEntity, _ other: ODataEntity) -> Bool {
         one == other && areInSameState(one, other)
     }
 
-    private static func areInSameState(_ one: Entity, _ other: Entity) -> Bool {
+    private static func areInSameState(_ one: ODataEntity, _ other: ODataEntity) -> Bool {
         guard one.offlineState == other.offlineState, one.changeFlags == other.changeFlags else { return false }
         return one.related.allSatisfy { name, related in
             switch (related, other.related[name]) {
@@ -105,9 +105,9 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
         private enum Identity: Hashable {
             case id(String)
             case key(EntityKey)
-            case values(Entity)
+            case values(ODataEntity)
 
-            init(_ entity: Entity) {
+            init(_ entity: ODataEntity) {
                 if let id = entity.control.id {
                     self = .id(id)
                 } else if let key = entity.key {
@@ -120,7 +120,7 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
 
         /// The rows of a result that cannot be told apart.
         private struct Rows {
-            var entity: Entity
+            var entity: ODataEntity
             var count = 0
         }
 
@@ -150,7 +150,7 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
                 }
                 for (identity, before) in old {
                     let left = before.count - (now[identity]?.count ?? 0)
-                    if left > 0 { changes.removed += [Entity](repeating: before.entity, count: left) }
+                    if left > 0 { changes.removed += [ODataEntity](repeating: before.entity, count: left) }
                 }
                 known = now
                 // Another order alone is no change of rows.
@@ -167,11 +167,11 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
 /// What is different between two results of a query.
 public struct QueryChanges: Hashable, Sendable {
     /// Entities that came into the result.
-    public var inserted: [Entity] = []
+    public var inserted: [ODataEntity] = []
     /// Entities with other values, or whose changes are in another state, as they are now.
-    public var updated: [Entity] = []
+    public var updated: [ODataEntity] = []
     /// Entities that left the result, as they were.
-    public var removed: [Entity] = []
+    public var removed: [ODataEntity] = []
 
     /// Whether nothing is different.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
@@ -199,7 +199,7 @@ struct ObservedQuery: Sendable {
 
     /// All entities that it finds now; of a single entity that one, or none. They are of one moment, however large the pages
     /// are that others are given.
-    func read() async throws -> [Entity] {
+    func read() async throws -> [ODataEntity] {
         do {
             switch try await provider.execute(ODataRequest(.read, url), isPaged: false).body {
             case .page(let page): return page.entities

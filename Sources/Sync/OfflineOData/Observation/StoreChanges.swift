@@ -40,9 +40,9 @@ final class StoreChanges: Sendable {
 
     private let state = Mutex(State())
     private let database: StoreDatabase
-    private let environment: Environment
+    private let environment: EngineEnvironment
 
-    init(database: StoreDatabase, environment: Environment) {
+    init(database: StoreDatabase, environment: EngineEnvironment) {
         self.database = database
         self.environment = environment
     }

@@ -78,7 +78,7 @@ final class ProgressChannel: Sendable {
     private let handlers = LockedState(Handlers())
     private let meter: TransferMeter?
     private let observer: (@Sendable (StoreReport) -> Void)?
-    private let environment: Environment
+    private let environment: EngineEnvironment
     private let work = LockedState(Work())
 
     init(_ options: OfflineODataProvider.Options) {

@@ -5,7 +5,7 @@ extension DefiningQuery {
     /// One part of the path: a set, a singleton, or what the entity before it contains.
     private struct Level {
         var name: String
-        var shape: Shape
+        var shape: TypeShape
         var key: EntityKey?
     }
 

@@ -41,7 +41,7 @@ enum DefiningQueryCheck {
             reason: "$search takes no parameters: put \(word) into double quotes if that is what is searched for.")
     }
 
-    private static func keyValues(of segment: PathSegment) -> [Expression] {
+    private static func keyValues(of segment: PathSegment) -> [CommonExpression] {
         switch segment {
         case .name, .key: segment.children
         default: []

@@ -183,7 +183,7 @@ struct HeldData: LoadedData {
     }
 
     /// The type derived from another that has a navigation property.
-    private func derivedType(with relation: String, below shape: Shape) -> QualifiedName? {
+    private func derivedType(with relation: String, below shape: TypeShape) -> QualifiedName? {
         for name in mapping.model.derivedTypes(of: shape.name) {
             guard let derived = mapping.model.shape(name) else { continue }
             if derived.navigationProperty(relation) != nil { return name }

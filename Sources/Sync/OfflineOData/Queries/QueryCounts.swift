@@ -55,7 +55,7 @@ extension StoredQuery {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// A `$select` of the key alone.
     var keySelection: [SelectItem] {
         key.map { key in SelectItem(.path(key.path.split(separator: "/").map { Identifier(String($0)) })) }

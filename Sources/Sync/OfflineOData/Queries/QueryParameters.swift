@@ -67,7 +67,7 @@ extension OfflineODataProvider {
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for a parameter without a value.
     func personalised(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
-        var values: [String: Expression] = [:]
+        var values: [String: CommonExpression] = [:]
         for (name, text) in try await parameterTexts() { values[name] = try QueryParameters.expression(text, of: name) }
         let sessionNames = sessionParameters.withLock { Set($0.keys) }
         return try queries.map { query in
@@ -93,7 +93,7 @@ enum QueryParameters {
     static let prefix = "parameter."
 
     /// A literal as an expression.
-    static func expression(_ literal: String, of name: String) throws -> Expression {
+    static func expression(_ literal: String, of name: String) throws -> CommonExpression {
         let url = try ODataURL(parsing: "X?@\(name)=\(literal)")
         guard let value = url.options.aliases[name] else { throw OfflineError.unknown(kind: "value", name: literal) }
         return value
@@ -106,7 +106,7 @@ enum QueryParameters {
     }
 
     /// Puts values in the place of parameters.
-    static func substitute(_ values: [String: Expression], in options: inout QueryOptions) {
+    static func substitute(_ values: [String: CommonExpression], in options: inout QueryOptions) {
         let own = options.aliases
         options = options.mapDescendants { expression in
             guard case .alias(let name) = expression, own[name.text] == nil else { return nil }

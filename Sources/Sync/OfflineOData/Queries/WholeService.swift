@@ -103,7 +103,7 @@ struct WholeService {
     ) -> [(name: String, navigation: NavigationProperty, type: QualifiedName?)] {
         var known: Set<String> = []
         var found: [(name: String, navigation: NavigationProperty, type: QualifiedName?)] = []
-        func add(_ shape: Shape, _ type: QualifiedName?) {
+        func add(_ shape: TypeShape, _ type: QualifiedName?) {
             for navigation in shape.navigationProperties where known.insert(navigation.name).inserted {
                 found.append((navigation.name, navigation, type))
             }

@@ -67,7 +67,7 @@ struct Aliases {
     }
 
     /// The foreign key properties of an entity that hold a former key, with what stands there now.
-    func references(of entity: Entity, table: TableStorage, in database: Database) throws -> [String: ODataValue] {
+    func references(of entity: ODataEntity, table: TableStorage, in database: Database) throws -> [String: ODataValue] {
         var replaced: [String: ODataValue] = [:]
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
             guard let set = table.navigation[navigation.name]?.target, let target = mapping.tables[set],

@@ -10,7 +10,7 @@ struct BeforeImages {
     /// One back-end version.
     struct Image {
         /// The entity; `nil` when the back end has deleted it meanwhile.
-        var entity: Entity?
+        var entity: ODataEntity?
         /// Its ETag.
         var etag: String?
         /// The query that owned the row when it was changed first, and of a row that was deleted here, that owns it now.
@@ -20,11 +20,11 @@ struct BeforeImages {
     let snapshots: SnapshotCoder
 
     /// What a download does to the back-end version of a row that has waiting changes.
-    static func change(from known: Image?, to newest: Entity, etag: String?) -> BulkLoader.Outcome.Change {
+    static func change(from known: Image?, to newest: ODataEntity, etag: String?) -> BulkLoader.Outcome.Change {
         known?.entity == newest && known?.etag == etag ? .unchanged : .updated
     }
 
-    func image(set: String, rowID: Int64, shape: Shape, in database: Database) throws -> Image? {
+    func image(set: String, rowID: Int64, shape: TypeShape, in database: Database) throws -> Image? {
         guard
             let row = try Row.fetchOne(
                 database, sql: "SELECT etag, owner, entity FROM outpost_before WHERE entity_set = ? AND row_id = ?",
@@ -66,7 +66,7 @@ struct BeforeImages {
     /// The row whose back-end version has a key. There may be as many images as rows with changes: those of others are not
     /// read.
     func rowID(
-        set: String, key: EntityKey, shape: Shape, in database: Database,
+        set: String, key: EntityKey, shape: TypeShape, in database: Database,
         where isWanted: (Int64) throws -> Bool = { _ in true }
     ) throws -> Int64? {
         var sql = "SELECT row_id, entity FROM outpost_before WHERE entity_set = ? AND entity IS NOT NULL"

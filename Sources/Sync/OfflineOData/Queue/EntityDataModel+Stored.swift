@@ -3,7 +3,7 @@ import ODataModel
 extension EntityDataModel {
     /// The type of what a table of the store holds: an entity set, a singleton, or a path of containment such as
     /// `Albums/Pages`; `nil` for what the model does not have.
-    func shape(ofStored name: String) -> Shape? {
+    func shape(ofStored name: String) -> TypeShape? {
         let parts = name.split(separator: "/").map(String.init)
         guard let first = parts.first else { return nil }
         var result = singleton(first).flatMap { shape($0.type) } ?? shape(ofSet: first)

@@ -56,7 +56,7 @@ public final class LocalTransaction {
     /// - Returns: the entity as the store has it, with its temporary key.
     /// - Throws: as ``perform(_:)``; `QueryError` for a path that is none.
     @discardableResult
-    public func create(_ entity: Entity, in set: String) throws -> Entity {
+    public func create(_ entity: ODataEntity, in set: String) throws -> ODataEntity {
         let request = ODataRequest(
             .create, try ODataURL(parsing: set), body: .entity(entity),
             preferences: Preferences(returns: .representation))
@@ -68,8 +68,8 @@ public final class LocalTransaction {
     ///
     /// - Throws: as ``create(_:in:)``.
     @discardableResult
-    public func create(_ set: String, _ properties: [String: ODataValue]) throws -> Entity {
-        try create(Entity(shape: try shape(of: set), properties), in: set)
+    public func create(_ set: String, _ properties: [String: ODataValue]) throws -> ODataEntity {
+        try create(ODataEntity(shape: try shape(of: set), properties), in: set)
     }
 
     /// Changes properties of an entity.
@@ -81,7 +81,8 @@ public final class LocalTransaction {
     public func update(_ entity: String, _ properties: [String: ODataValue]) throws {
         try perform(
             ODataRequest(
-                .update, try ODataURL(parsing: entity), body: .entity(Entity(shape: try shape(of: entity), properties)))
+                .update, try ODataURL(parsing: entity),
+                body: .entity(ODataEntity(shape: try shape(of: entity), properties)))
         )
     }
 
@@ -93,15 +94,15 @@ public final class LocalTransaction {
     }
 
     /// What a query finds, with the changes of this transaction, in the engine's own sets too (``EngineSet``). The
-    /// entities tell what became of their changes (``ODataModel/Entity/isLocal`` and others).
+    /// entities tell what became of their changes (``ODataModel/ODataEntity/isLocal`` and others).
     ///
     /// - Parameter query: a collection of entities with query options, or one entity.
     /// - Throws: `ODataError`; `QueryError`.
-    public func entities(_ query: String) throws -> [Entity] {
+    public func entities(_ query: String) throws -> [ODataEntity] {
         try provider.entities(ODataURL(parsing: query), in: database)
     }
 
-    private func shape(of url: String) throws -> Shape {
+    private func shape(of url: String) throws -> TypeShape {
         switch try Binder(model: provider.model).bind(ODataURL(parsing: url)).resource.target {
         case .entities(let shape, _), .entity(let shape, _): return shape
         default: throw ODataError(status: 400, code: "InvalidTarget", message: "\(url) is no entity and no set.")

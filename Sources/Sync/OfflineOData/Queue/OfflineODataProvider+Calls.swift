@@ -10,7 +10,7 @@ extension OfflineODataProvider {
     /// An operation that a request calls.
     private struct CalledOperation {
         let request: ODataRequest
-        let operation: Operation
+        let operation: ODataOperation
         /// The way to it.
         let steps: [BoundSegment]
         let options: ChangeOptions
@@ -79,8 +79,9 @@ extension OfflineODataProvider {
         }
         depends.formUnion(try TemporaryKeys(mapping: mapping).creations(of: temporary, queue, in: database))
         _ = try queue.append(
-            .call, set: "", rowID: 0, key: Entity(shape: QueueTable.noShape),
-            changes: Entity(shape: QueueTable.noShape), etag: try way.bound.flatMap { try etag(of: $0, in: database) },
+            .call, set: "", rowID: 0, key: ODataEntity(shape: QueueTable.noShape),
+            changes: ODataEntity(shape: QueueTable.noShape),
+            etag: try way.bound.flatMap { try etag(of: $0, in: database) },
             dependsOn: depends.sorted(),
             createdAt: options.environment.instant.description, options: call.options, subject: .call(action),
             in: database)
@@ -130,7 +131,7 @@ extension OfflineODataProvider {
 
 /// The parameters of a queued call, as a JSON object.
 enum CallParameters {
-    static func text(_ values: [String: ODataValue], of operation: Operation, model: EntityDataModel) -> String {
+    static func text(_ values: [String: ODataValue], of operation: ODataOperation, model: EntityDataModel) -> String {
         var writer = JSONWriter(reservingCapacity: 128)
         writer.beginObject()
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -143,7 +144,7 @@ enum CallParameters {
 
     /// - Throws: `JSONError` when the queue is damaged.
     static func values(
-        _ text: String, of operation: Operation, model: EntityDataModel
+        _ text: String, of operation: ODataOperation, model: EntityDataModel
     ) throws -> [String: ODataValue] {
         try JSONScanner.scan(Array(text.utf8)) { (scanner) throws(JSONError) -> [String: ODataValue] in
             var values: [String: ODataValue] = [:]
@@ -160,7 +161,7 @@ enum CallParameters {
 
 extension BoundResource {
     /// The operation at the end of a path, or the function behind which it goes on; `nil` for any other path.
-    fileprivate var calledOperation: ODataModel.Operation? {
+    fileprivate var calledOperation: ODataOperation? {
         if case .operation(let operation) = target { return operation }
         for case .operation(let operation, _) in steps where operation.kind == .function { return operation }
         return nil

@@ -125,7 +125,7 @@ struct QueueFolding {
             guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
             let base = earlier.base.map { later.base.map(earlier.base(beneath:)) ?? $0 }
             try queue.rewrite(
-                earlier.id, key: Entity(shape: earlier.changes.shape, key: earlier.key),
+                earlier.id, key: ODataEntity(shape: earlier.changes.shape, key: earlier.key),
                 changes: earlier.changes.merging(later.changes), base: earlier.kind == .create ? nil : base,
                 in: database)
             try dependencies.set(needed.union(neededBefore), of: earlier.id, in: database)
@@ -139,7 +139,7 @@ struct QueueFolding {
             try queue.setETag(earlier.etag, of: later.id, in: database)
             if let base = later.base, earlier.base != nil {
                 try queue.rewrite(
-                    later.id, key: Entity(shape: base.shape, key: later.key), changes: later.changes,
+                    later.id, key: ODataEntity(shape: base.shape, key: later.key), changes: later.changes,
                     base: earlier.base(beneath: base), in: database)
             }
             try dependencies.set(needed.union(neededBefore), of: later.id, in: database)
@@ -187,7 +187,7 @@ extension QueuedRequest {
     /// changes has the value that it found, and is unknown where none was loaded then.
     ///
     /// - Parameter base: what the later change was made of.
-    func base(beneath base: Entity) -> Entity {
+    func base(beneath base: ODataEntity) -> ODataEntity {
         let others = base.only(where: { changes[$0] == nil })
         return self.base.map(others.merging) ?? others
     }

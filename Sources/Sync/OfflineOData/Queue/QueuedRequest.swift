@@ -73,7 +73,7 @@ public struct QueuedRequest: Sendable, Identifiable {
         /// What the service said besides, as JSON.
         public var innerError: String?
         /// The entity as the service has it now, where a conflict was found.
-        public var theirs: Entity?
+        public var theirs: ODataEntity?
         /// The conflict that was found, by whichever status the service told of it; `nil` where there is none, or an earlier
         /// version of this library did not note it.
         public var conflict: Conflict?
@@ -83,7 +83,7 @@ public struct QueuedRequest: Sendable, Identifiable {
         /// Makes a failure.
         public init(
             status: Int?, code: String, message: String, target: String? = nil,
-            details: [ODataError.Detail] = [], innerError: String? = nil, theirs: Entity? = nil,
+            details: [ODataError.Detail] = [], innerError: String? = nil, theirs: ODataEntity? = nil,
             conflict: Conflict? = nil, at: ODataDateTimeOffset?
         ) {
             self.details = details
@@ -112,9 +112,9 @@ public struct QueuedRequest: Sendable, Identifiable {
     /// The key of the entity, temporary until the back end has given one.
     public let key: EntityKey
     /// The properties that are sent, and for a delete none.
-    public let changes: Entity
+    public let changes: ODataEntity
     /// The same properties as they were before; for a delete all of them.
-    public let base: Entity?
+    public let base: ODataEntity?
     /// The ETag that the change is based on.
     public let etag: String?
     /// The key properties that the service gives and that are therefore not sent.
@@ -166,7 +166,7 @@ extension QueuedRequest {
     }
 
     /// The ETag in a version of the entity that guards the request: the entity's, or that of the stream.
-    func etag(in version: Entity) -> String? {
+    func etag(in version: ODataEntity) -> String? {
         guard kind == .stream else { return version.control.etag }
         guard let property = streamProperty else { return version.control.mediaEtag }
         guard case .string(let etag)? = version.control.annotations["\(property)@odata.mediaEtag"] else { return nil }

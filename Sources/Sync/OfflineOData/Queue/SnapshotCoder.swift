@@ -6,7 +6,7 @@ import ODataModel
 struct SnapshotCoder: Sendable {
     let model: EntityDataModel
 
-    func encode(_ entity: Entity) -> Data {
+    func encode(_ entity: ODataEntity) -> Data {
         var writer = JSONWriter(reservingCapacity: 256)
         writer.beginArray()
         if let etag = entity.control.etag { writer.string(etag) } else { writer.null() }
@@ -40,14 +40,14 @@ struct SnapshotCoder: Sendable {
     }
 
     /// The type at the root of a hierarchy, seen from which every derived type is named in what is written.
-    private func root(of shape: Shape) -> QualifiedName {
+    private func root(of shape: TypeShape) -> QualifiedName {
         var name = shape.name
         while let base = model.shape(name)?.baseType { name = base }
         return name
     }
 
     /// - Throws: ``OfflineError/damagedQueue(reason:)``.
-    func decode(_ data: Data, shape: Shape) throws(OfflineError) -> Entity {
+    func decode(_ data: Data, shape: TypeShape) throws(OfflineError) -> ODataEntity {
         try decode(bytes: Array(data), shape: shape)
     }
 
@@ -65,9 +65,9 @@ struct SnapshotCoder: Sendable {
     }
 
     /// - Throws: ``OfflineError/damagedQueue(reason:)``.
-    func decode(bytes: [UInt8], shape: Shape) throws(OfflineError) -> Entity {
+    func decode(bytes: [UInt8], shape: TypeShape) throws(OfflineError) -> ODataEntity {
         do throws(JSONError) {
-            return try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Entity in
+            return try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> ODataEntity in
                 try scanner.beginArray()
                 guard try scanner.nextElement() else {
                     throw scanner.error(.unexpectedEnd, expected: "an ETag")

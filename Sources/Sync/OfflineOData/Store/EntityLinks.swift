@@ -30,7 +30,7 @@ struct EntityLinks {
     }
 
     /// Notes the links of an entity that are others than its key makes.
-    func note(_ entity: Entity, of rowID: Int64) throws {
+    func note(_ entity: ODataEntity, of rowID: Int64) throws {
         let edit = entity.control.editLink.flatMap { isOther($0) ? $0 : nil }
         let media = entity.control.mediaReadLink.flatMap { isOther($0) ? $0 : nil }
         guard edit != nil || media != nil else {

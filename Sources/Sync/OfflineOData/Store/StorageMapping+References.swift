@@ -6,7 +6,8 @@ extension StorageMapping {
     /// The rows that an entity refers to by the foreign key of a navigation property: none where it has no foreign key, or where
     /// a part of that is null or not loaded.
     func rows(
-        referredToBy entity: Entity, _ navigation: NavigationProperty, of table: TableStorage, in database: Database
+        referredToBy entity: ODataEntity, _ navigation: NavigationProperty, of table: TableStorage,
+        in database: Database
     ) throws -> [RowReference] {
         guard let target = table.navigation[navigation.name]?.target, let related = tables[target],
             !navigation.constraints.isEmpty

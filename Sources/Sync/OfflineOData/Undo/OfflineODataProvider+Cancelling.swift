@@ -59,7 +59,7 @@ struct Cancelling {
 
     init(undo: Undo) { self.undo = undo }
 
-    init(mapping: StorageMapping, queue: QueueTable, environment: Environment) {
+    init(mapping: StorageMapping, queue: QueueTable, environment: EngineEnvironment) {
         self.init(undo: Undo(mapping: mapping, queue: queue, environment: environment))
     }
 
@@ -126,11 +126,11 @@ struct Cancelling {
             changes.shape.properties.contains { changes[$0.name] != nil && !taken.contains($0.name) }
             || !changes.dynamicProperties.isEmpty
         guard !taken.isEmpty, isCreation || hasOthers else { return try remove(request, in: database) }
-        var former = Entity(shape: changes.shape)
+        var former = ODataEntity(shape: changes.shape)
         for name in taken { former[name] = isCreation ? ODataValue.null : request.base?[name] }
         let rest = try others(besides: request, in: database)
         try queue.rewrite(
-            request.id, key: Entity(shape: changes.shape, key: request.key),
+            request.id, key: ODataEntity(shape: changes.shape, key: request.key),
             changes: changes.only(where: { !taken.contains($0) }),
             base: request.base?.only(where: { !taken.contains($0) }), in: database)
         try put(former, of: taken, into: rest.filter { $0.id > request.id }, in: database)
@@ -166,13 +166,13 @@ struct Cancelling {
     /// Lets a row show what properties are without a request: what the one before makes of them, or what they were, if that is
     /// known. What one behind it makes of them stays.
     private func show(
-        _ names: Set<String>, as former: Entity?, without request: QueuedRequest, beside rest: [QueuedRequest],
+        _ names: Set<String>, as former: ODataEntity?, without request: QueuedRequest, beside rest: [QueuedRequest],
         _ table: TableStorage, in database: Database
     ) throws {
         guard try Rows.owner(table, rowID: request.rowID, in: database) != nil else { return }
         let image = try undo.before.image(
             set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
-        var patch = Entity(shape: request.changes.shape)
+        var patch = ODataEntity(shape: request.changes.shape)
         patch.control.etag = localETag()
         let shown = names.filter { name in !rest.contains { $0.id > request.id && $0.changes[name] != nil } }
         for name in shown {
@@ -193,14 +193,15 @@ struct Cancelling {
 
     /// Lets the requests behind one be made of what that was made of, where its own values never come to the service, which else
     /// would seem to have been changed by others. What had not been loaded then is not known.
-    private func put(_ former: Entity, of names: Set<String>, into later: [QueuedRequest], in database: Database) throws
+    private func put(_ former: ODataEntity, of names: Set<String>, into later: [QueuedRequest], in database: Database)
+        throws
     {
         var names = names
         for next in later {
             guard let base = next.base else { continue }
             let shared = next.kind == .delete ? names : names.filter { next.changes[$0] != nil }
             try queue.rewrite(
-                next.id, key: Entity(shape: next.changes.shape, key: next.key), changes: next.changes,
+                next.id, key: ODataEntity(shape: next.changes.shape, key: next.key), changes: next.changes,
                 base: base.only(where: { !shared.contains($0) }).merging(former.only(where: shared.contains)),
                 in: database)
             names = names.filter { next.changes[$0] == nil }

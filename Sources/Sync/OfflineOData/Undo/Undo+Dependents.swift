@@ -160,7 +160,7 @@ extension Undo {
         guard let table = mapping.tables[request.entitySet] else { return true }
         let row = try BulkLoader(set: table.set, mapping: mapping, in: database).read(request.rowID)
         let entity = row?.merging(request.changes) ?? request.changes
-        let made = creation.changes.merging(Entity(shape: creation.changes.shape, key: creation.key))
+        let made = creation.changes.merging(ODataEntity(shape: creation.changes.shape, key: creation.key))
         return entity.shape.navigationProperties.contains { navigation in
             !navigation.isCollection && !navigation.constraints.isEmpty
                 && table.navigation[navigation.name]?.target == creation.entitySet

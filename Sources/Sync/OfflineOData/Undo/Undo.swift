@@ -6,12 +6,12 @@ import ODataSQL
 struct Undo {
     let mapping: StorageMapping
     let queue: QueueTable
-    let environment: Environment
+    let environment: EngineEnvironment
     let before: BeforeImages
     /// One for all that is taken back in a transaction, however much that is.
     let dependencies: QueueDependencies
 
-    init(mapping: StorageMapping, queue: QueueTable, environment: Environment) {
+    init(mapping: StorageMapping, queue: QueueTable, environment: EngineEnvironment) {
         self.mapping = mapping
         self.queue = queue
         self.environment = environment
@@ -140,7 +140,7 @@ struct Undo {
     }
 
     /// What requests change although nobody knows what it was: it was not loaded then.
-    private func unknown(in former: Entity, of requests: [QueuedRequest]) -> Set<String> {
+    private func unknown(in former: ODataEntity, of requests: [QueuedRequest]) -> Set<String> {
         requests.reduce(into: []) { $0.formUnion($1.changes.loadedProperties.filter { former[$0] == nil }) }
     }
 }

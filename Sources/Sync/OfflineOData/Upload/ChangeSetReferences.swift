@@ -129,11 +129,11 @@ struct ChangeSetReferences {
 
     /// Whether an entity refers to one that is created under a key which only the service will give.
     private func refers(
-        _ entity: Entity, _ navigation: NavigationProperty, _ target: String, to creation: Created
+        _ entity: ODataEntity, _ navigation: NavigationProperty, _ target: String, to creation: Created
     ) -> Bool {
         let principal = creation.request
         guard principal.entitySet == target, !creation.isKeyKnown else { return false }
-        let key = Entity(shape: principal.changes.shape, key: principal.key)
+        let key = ODataEntity(shape: principal.changes.shape, key: principal.key)
         return navigation.constraints.allSatisfy { constraint in
             guard let value = entity[constraint.property], !value.isNull else { return false }
             return value == (key[constraint.referencedProperty] ?? principal.changes[constraint.referencedProperty])

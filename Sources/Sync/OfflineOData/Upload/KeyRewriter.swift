@@ -13,8 +13,8 @@ struct KeyRewriter {
     func rewrite(
         _ request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
     ) throws -> BeforeImages.Image? {
-        let old = Entity(shape: table.shape, key: request.key)
-        let new = Entity(shape: table.shape, key: key)
+        let old = ODataEntity(shape: table.shape, key: request.key)
+        let new = ODataEntity(shape: table.shape, key: key)
         let twin = try makeRoom(
             for: key, table, rowID: request.rowID, parent: request.parentRow, in: database)
         try rewrite(request, table, from: old, to: new, reaching: .all, in: database)
@@ -33,7 +33,7 @@ struct KeyRewriter {
         guard let creation = try queue.requests(set: table.set, rowID: rowID, in: database).first,
             creation.kind == .create, !creation.omitted.isEmpty, creation.key == key
         else { return false }
-        let old = Entity(shape: table.shape, key: key)
+        let old = ODataEntity(shape: table.shape, key: key)
         var new = old
         for (part, ordinal) in zip(table.shape.key, table.shape.keyOrdinals) where creation.omitted.contains(part.path)
         {
@@ -58,7 +58,8 @@ struct KeyRewriter {
     }
 
     private func rewrite(
-        _ request: QueuedRequest, _ table: TableStorage, from old: Entity, to new: Entity, reaching reach: Reach,
+        _ request: QueuedRequest, _ table: TableStorage, from old: ODataEntity, to new: ODataEntity,
+        reaching reach: Reach,
         in database: Database
     ) throws {
         let names = table.shape.key.map(\.path)
@@ -93,7 +94,7 @@ struct KeyRewriter {
     func rewriteRelations(
         of request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
     ) throws {
-        let new = Entity(shape: table.shape, key: key)
+        let new = ODataEntity(shape: table.shape, key: key)
         for link in try queue.links(set: request.entitySet, rowID: request.rowID, in: database) {
             if link.entitySet == request.entitySet, link.relation?.sourceRow == request.rowID {
                 try queue.rewrite(link.id, key: new, changes: link.changes, base: link.base, in: database)
@@ -273,8 +274,8 @@ struct KeyRewriter {
     /// An entity that others refer to by values which it has not any more.
     private struct Renewal {
         let set: String
-        let old: Entity
-        let new: Entity
+        let old: ODataEntity
+        let new: ODataEntity
         /// The requests of the entity: what was made to refer to it waits for one of them.
         let requests: Set<Int64>
     }
@@ -283,7 +284,7 @@ struct KeyRewriter {
     /// entities whose keys are made of each other's can be as long as there are rows. It is worked off step by step, since a
     /// call within a call for each of them would end on the stack of a thread.
     private func rewriteReferences(
-        to set: String, from old: Entity, to new: Entity, behind earlier: Set<Int64>, reaching reach: Reach,
+        to set: String, from old: ODataEntity, to new: ODataEntity, behind earlier: Set<Int64>, reaching reach: Reach,
         in database: Database
     ) throws {
         var open = [Renewal(set: set, old: old, new: new, requests: earlier)]
@@ -413,7 +414,7 @@ struct KeyRewriter {
     ) throws {
         for request in try requests(of: table, with: old, behind: earlier, only: chosen, in: database) {
             var changes = request.changes
-            var key = Entity(shape: table.shape, key: request.key)
+            var key = ODataEntity(shape: table.shape, key: request.key)
             let base = request.base?.replacing(old, by: new)
             let isReference = old.allSatisfy { (changes[$0.key] ?? key[$0.key]) == $0.value }
             guard isReference || base != nil else { continue }
@@ -450,9 +451,9 @@ struct KeyRewriter {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// This entity with other values in the place of some; `nil` where it does not have all of those.
-    fileprivate func replacing(_ old: [String: ODataValue], by new: [String: ODataValue]) -> Entity? {
+    fileprivate func replacing(_ old: [String: ODataValue], by new: [String: ODataValue]) -> ODataEntity? {
         guard old.allSatisfy({ self[$0.key] == $0.value }) else { return nil }
         var result = self
         for (name, value) in new { result[name] = value }

@@ -70,25 +70,27 @@ public struct ConflictVersions: Sendable {
     /// What was to be done.
     public let kind: QueuedRequest.Kind
     /// The changed properties as they were when the change was made.
-    public let base: Entity?
+    public let base: ODataEntity?
     /// The changed properties as they are here.
-    public let mine: Entity
+    public let mine: ODataEntity
     /// The entity as the service has it; `nil` when it was deleted. Of a relation, the entity that it starts from, by its key and
     /// with what the relation leads to (``/ODataModel/Entity/related``).
-    public let theirs: Entity?
+    public let theirs: ODataEntity?
     /// The whole entity as it was when the change was made; `nil` if that is not known any more.
-    let known: Entity?
+    let known: ODataEntity?
 
     /// Makes the versions of a conflict, as a test of a policy needs them.
     public init(
-        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: Entity?, mine: Entity, theirs: Entity?
+        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: ODataEntity?, mine: ODataEntity,
+        theirs: ODataEntity?
     ) {
         self.init(entitySet: entitySet, key: key, kind: kind, base: base, mine: mine, theirs: theirs, known: nil)
     }
 
     init(
-        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: Entity?, mine: Entity, theirs: Entity?,
-        known: Entity?
+        entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: ODataEntity?, mine: ODataEntity,
+        theirs: ODataEntity?,
+        known: ODataEntity?
     ) {
         self.entitySet = entitySet
         self.key = key
@@ -127,5 +129,5 @@ public enum ConflictDecision: Sendable {
     /// Our change is given up.
     case theirs
     /// These properties are sent instead, on top of theirs; without any, the change counts as accepted.
-    case merged(Entity)
+    case merged(ODataEntity)
 }

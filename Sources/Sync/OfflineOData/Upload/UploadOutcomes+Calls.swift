@@ -14,15 +14,15 @@ extension UploadOutcomes {
     }
 
     /// Whether an entity is the one that an action is bound to.
-    func isBound(_ call: QueuedRequest, to entity: Entity, in database: Database) throws -> Bool {
+    func isBound(_ call: QueuedRequest, to entity: ODataEntity, in database: Database) throws -> Bool {
         guard let bound = call.boundRow, let table = mapping.tables[bound.set], let key = entity.key,
             isOfType(entity.shape, table.shape.name)
         else { return false }
         return try version(of: bound, table, in: database)?.key == key
     }
 
-    private func isOfType(_ shape: Shape, _ name: QualifiedName) -> Bool {
-        var type: Shape? = shape
+    private func isOfType(_ shape: TypeShape, _ name: QualifiedName) -> Bool {
+        var type: TypeShape? = shape
         while let current = type {
             if current.name == name { return true }
             type = current.baseType.flatMap { mapping.model.shape($0) }
@@ -33,7 +33,7 @@ extension UploadOutcomes {
     /// The version of a row that the service has, as far as is known here.
     private func version(
         of row: RowReference, _ table: TableStorage, in database: Database
-    ) throws -> Entity? {
+    ) throws -> ODataEntity? {
         try before.image(set: row.set, rowID: row.rowID, shape: table.shape, in: database)?.entity
             ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.rowID)
     }
@@ -46,7 +46,7 @@ extension UploadOutcomes {
     ///   - seen: the entity as the service had it before.
     ///   - isRepeated: whether it may have acted long before: nobody can tell then what is its work and what another's.
     func accept(
-        call request: QueuedRequest, theirs: Entity?, seen: Entity?, isRepeated: Bool, in database: Database
+        call request: QueuedRequest, theirs: ODataEntity?, seen: ODataEntity?, isRepeated: Bool, in database: Database
     ) throws {
         guard let bound = request.boundRow, let table = mapping.tables[bound.set],
             var version = try version(of: bound, table, in: database),
@@ -81,7 +81,7 @@ extension UploadOutcomes {
     /// has now. One that may have acted may have changed the entity: what waits for that is sent on top, unless the
     /// service has other values than it was made of.
     func fail(
-        call request: QueuedRequest, _ state: QueuedRequest.State, _ theirs: Entity, in database: Database
+        call request: QueuedRequest, _ state: QueuedRequest.State, _ theirs: ODataEntity, in database: Database
     ) throws {
         let etag = theirs.control.etag
         guard state == .inDoubt, let bound = request.boundRow else {
@@ -100,7 +100,7 @@ extension UploadOutcomes {
 
     /// Puts a call on top of the service's version, to be sent again. Without an ETag, it was the next change that told of
     /// the conflict, which goes along.
-    func rebase(call request: QueuedRequest, onto theirs: Entity, in database: Database) throws {
+    func rebase(call request: QueuedRequest, onto theirs: ODataEntity, in database: Database) throws {
         try queue.setETag(theirs.control.etag, of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
         guard request.etag == nil, let next = try next(behind: request, in: database),
@@ -111,11 +111,12 @@ extension UploadOutcomes {
 
     /// Makes a change that waits one of a version that the service has.
     func put(
-        _ next: QueuedRequest, on version: Entity, _ table: TableStorage, in database: Database
+        _ next: QueuedRequest, on version: ODataEntity, _ table: TableStorage, in database: Database
     ) throws {
         let base = next.kind == .update ? version.only(where: { next.changes[$0] != nil }) : version
         try queue.rewrite(
-            next.id, key: Entity(shape: table.shape, key: next.key), changes: next.changes, base: base, in: database)
+            next.id, key: ODataEntity(shape: table.shape, key: next.key), changes: next.changes, base: base,
+            in: database)
         try queue.setETag(version.control.etag, of: next.id, in: database)
     }
 
@@ -129,8 +130,8 @@ extension UploadOutcomes {
     ///   - request: what the service has taken. All of what it created is our own.
     ///   - seen: the entity as the service had it before; `nil` where it was not asked.
     func advance(
-        _ rest: [QueuedRequest], behind next: QueuedRequest? = nil, of request: QueuedRequest, seen: Entity?,
-        to version: Entity, _ table: TableStorage, in database: Database
+        _ rest: [QueuedRequest], behind next: QueuedRequest? = nil, of request: QueuedRequest, seen: ODataEntity?,
+        to version: ODataEntity, _ table: TableStorage, in database: Database
     ) throws {
         var isFirst = next == nil
         // What a waiting change has made of a property is what the ones behind it were made of.
@@ -150,7 +151,7 @@ extension UploadOutcomes {
             }
             if base != old {
                 try queue.rewrite(
-                    waiting.id, key: Entity(shape: table.shape, key: waiting.key), changes: waiting.changes,
+                    waiting.id, key: ODataEntity(shape: table.shape, key: waiting.key), changes: waiting.changes,
                     base: base, in: database)
             }
             guard isFirst, let etag = version.control.etag, version.matches(base) else { continue }
@@ -160,7 +161,7 @@ extension UploadOutcomes {
 
     /// Keeps the version of a row that the service has now, with what still waits for the row on top.
     func keep(
-        _ version: Entity, _ table: TableStorage, rowID: Int64, beneath rest: [QueuedRequest], owner: Int64,
+        _ version: ODataEntity, _ table: TableStorage, rowID: Int64, beneath rest: [QueuedRequest], owner: Int64,
         in database: Database
     ) throws {
         let etag = version.control.etag

@@ -7,11 +7,11 @@ import ODataService
 /// runs in its caller's transaction, so that an answer is stored as a whole or not at all (rule 3).
 struct UploadOutcomes: Sendable {
     let mapping: StorageMapping
-    let environment: Environment
+    let environment: EngineEnvironment
     let queue: QueueTable
     let before: BeforeImages
 
-    init(mapping: StorageMapping, environment: Environment) {
+    init(mapping: StorageMapping, environment: EngineEnvironment) {
         self.mapping = mapping
         self.environment = environment
         queue = QueueTable(model: mapping.model, environment: environment)
@@ -42,7 +42,8 @@ struct UploadOutcomes: Sendable {
     ///     meets that as a conflict.
     ///   - reading: when that was found out.
     func accept(
-        _ request: QueuedRequest, theirs: Entity?, etag: String?, streamETag: String? = nil, seen: Entity? = nil,
+        _ request: QueuedRequest, theirs: ODataEntity?, etag: String?, streamETag: String? = nil,
+        seen: ODataEntity? = nil,
         isOvertaken: Bool = false, reading: Reading = .atOnce, in database: Database
     ) throws {
         try accept(streamOf: request, etag: streamETag, in: database)
@@ -90,7 +91,7 @@ struct UploadOutcomes: Sendable {
             // A download may have brought what others have made of it since, which this would hide.
             try requireComparison(of: request.entitySet, in: database)
         }
-        var accepted = known?.entity ?? Entity(shape: request.changes.shape, key: request.key)
+        var accepted = known?.entity ?? ODataEntity(shape: request.changes.shape, key: request.key)
         accepted = accepted.merging(request.changes)
         if let theirs { accepted = accepted.merging(theirs) }
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
@@ -147,7 +148,7 @@ struct UploadOutcomes: Sendable {
     }
 
     /// Whether an update was made of what the service has of the properties that it changes.
-    private func isMade(_ request: QueuedRequest, of theirs: Entity) -> Bool {
+    private func isMade(_ request: QueuedRequest, of theirs: ODataEntity) -> Bool {
         guard request.kind == .update, let base = request.base else { return true }
         return theirs.matches(base)
     }
@@ -155,7 +156,7 @@ struct UploadOutcomes: Sendable {
     /// Whether others have changed what requests are about that wait behind an update which an ETag guarded, between the
     /// service's making of that and the reading of the entity.
     private func meetOthers(
-        _ rest: [QueuedRequest], in theirs: Entity?, behind request: QueuedRequest, _ reading: Reading
+        _ rest: [QueuedRequest], in theirs: ODataEntity?, behind request: QueuedRequest, _ reading: Reading
     ) -> Bool {
         guard request.kind == .update, request.etag != nil, let theirs else { return false }
         let acted: Set<Int64>
@@ -204,7 +205,7 @@ struct UploadOutcomes: Sendable {
     }
 
     /// Removes what was downloaded of a stream that others have replaced since: who takes the change back loads it again.
-    private func removeOutdated(streamOf request: QueuedRequest, _ theirs: Entity, in database: Database) throws {
+    private func removeOutdated(streamOf request: QueuedRequest, _ theirs: ODataEntity, in database: Database) throws {
         guard request.kind == .stream else { return }
         try StreamTable.remove(request.streamOwner, local: false, unless: request.etag(in: theirs), in: database)
     }
@@ -257,7 +258,7 @@ struct UploadOutcomes: Sendable {
     }
 
     /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
-    private func renew(_ request: QueuedRequest, to theirs: Entity, in database: Database) throws {
+    private func renew(_ request: QueuedRequest, to theirs: ODataEntity, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
         let theirs = try storable(theirs, table, in: database)
         let known = try before.image(
@@ -274,7 +275,7 @@ struct UploadOutcomes: Sendable {
 
     /// What of the service's version of a row the row can hold. Where that is not all, the next download of its set compares
     /// everything, and tells what is wrong: it must not keep the queue from being sent.
-    func storable(_ theirs: Entity, _ table: TableStorage, in database: Database) throws -> Entity {
+    func storable(_ theirs: ODataEntity, _ table: TableStorage, in database: Database) throws -> ODataEntity {
         let held = try BulkLoader(set: table.set, mapping: mapping, in: database).storable(theirs)
         if held.values != theirs.values { try requireComparison(of: table.set, in: database) }
         return held
@@ -297,7 +298,7 @@ struct UploadOutcomes: Sendable {
         try requireComparison(of: request.touchedRow?.set ?? request.entitySet, in: database)
         if let key {
             let shape = request.changes.shape
-            return try accept(request, theirs: Entity(shape: shape, key: key), etag: nil, in: database)
+            return try accept(request, theirs: ODataEntity(shape: shape, key: key), etag: nil, in: database)
         }
         guard request.kind == .create, !request.omitted.isEmpty else {
             return try accept(request, theirs: nil, etag: nil, in: database)
@@ -331,7 +332,7 @@ struct UploadOutcomes: Sendable {
 
     /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
     /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
-    func yield(_ request: QueuedRequest, to theirs: Entity?, in database: Database) throws {
+    func yield(_ request: QueuedRequest, to theirs: ODataEntity?, in database: Database) throws {
         // Undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call {
@@ -377,7 +378,7 @@ struct UploadOutcomes: Sendable {
     }
 
     /// The whole entity as it was when a request was made; `nil` if the store has another version by now.
-    func known(beneath request: QueuedRequest, in database: Database) throws -> Entity? {
+    func known(beneath request: QueuedRequest, in database: Database) throws -> ODataEntity? {
         let row = request.boundRow ?? RowReference(set: request.entitySet, rowID: request.rowID)
         guard let etag = request.etag, let table = mapping.tables[row.set], !request.kind.isRelation else { return nil }
         let known =
@@ -390,7 +391,7 @@ struct UploadOutcomes: Sendable {
     ///
     /// - Parameter mergesOthers: whether others changed what the change was not made of, so that what waits behind it meets that.
     func rebase(
-        _ request: QueuedRequest, changes: Entity, onto theirs: Entity, mergesOthers: Bool = false,
+        _ request: QueuedRequest, changes: ODataEntity, onto theirs: ODataEntity, mergesOthers: Bool = false,
         in database: Database
     ) throws {
         // Undone while the service was asked about it.
@@ -410,7 +411,7 @@ struct UploadOutcomes: Sendable {
             BeforeImages.Image(entity: theirs, etag: theirs.control.etag, owner: owner), set: request.entitySet,
             rowID: request.rowID, in: database)
         try queue.rewrite(
-            request.id, key: Entity(shape: table.shape, key: request.key), changes: changes,
+            request.id, key: ODataEntity(shape: table.shape, key: request.key), changes: changes,
             base: request.kind == .delete ? theirs : theirs.only(where: { changes[$0] != nil }), in: database)
         try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         if mergesOthers { try noteMerge(of: request, in: database) }
@@ -418,12 +419,14 @@ struct UploadOutcomes: Sendable {
     }
 
     /// Puts a change on top of a version that one before it in its change set makes.
-    func rebase(_ request: QueuedRequest, changes: Entity, behindMergeOnto version: Entity, in database: Database)
+    func rebase(
+        _ request: QueuedRequest, changes: ODataEntity, behindMergeOnto version: ODataEntity, in database: Database
+    )
         throws
     {
         guard try queue.request(request.id, in: database) != nil else { return }
         try queue.rewrite(
-            request.id, key: Entity(shape: changes.shape, key: request.key), changes: changes,
+            request.id, key: ODataEntity(shape: changes.shape, key: request.key), changes: changes,
             base: request.kind == .delete ? version : version.only(where: { changes[$0] != nil }), in: database)
         try noteMerge(of: request, in: database)
     }
@@ -449,7 +452,7 @@ struct UploadOutcomes: Sendable {
     }
 
     /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
-    private func noteEnd(of request: QueuedRequest, in theirs: Entity, in database: Database) throws {
+    private func noteEnd(of request: QueuedRequest, in theirs: ODataEntity, in database: Database) throws {
         guard case .relation(var relation)? = try queue.request(request.id, in: database)?.subject,
             case .references(let ids)? = theirs.related[relation.navigation]
         else { return }

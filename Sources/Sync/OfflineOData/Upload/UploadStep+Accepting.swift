@@ -7,7 +7,7 @@ extension UploadStep {
     /// The answer to one request, completed by reading the entity again if necessary.
     private struct Accepted: Sendable {
         let id: Int64
-        let theirs: Entity?
+        let theirs: ODataEntity?
         let etag: String?
         let streamETag: String?
         /// The key of a created entity, if the entity does not show it.
@@ -36,7 +36,7 @@ extension UploadStep {
     ///   - seen: the entities as they were at the service before, if it was asked.
     ///   - isRepeat: whether the requests may have acted long ago, so that the answers show the current entities.
     func accept(
-        _ unit: UploadUnit, _ responses: [ODataResponse], seen: [RowReference: Entity] = [:], isRepeat: Bool,
+        _ unit: UploadUnit, _ responses: [ODataResponse], seen: [RowReference: ODataEntity] = [:], isRepeat: Bool,
         learned: Learned = Learned()
     ) async throws -> Uploader.Outcome {
         let all = Set(unit.requests.map(\.id))
@@ -62,7 +62,7 @@ extension UploadStep {
                         try fail(request, withoutKey: answer, in: database)
                         continue
                     }
-                    theirs = theirs?.withKey(key) ?? Entity(shape: request.changes.shape, key: key)
+                    theirs = theirs?.withKey(key) ?? ODataEntity(shape: request.changes.shape, key: key)
                     theirs?.control.etag = answer.etag
                 }
                 let row = request.touchedRow
@@ -86,7 +86,7 @@ extension UploadStep {
     private func complete(
         _ request: QueuedRequest, _ response: ODataResponse, isRepeat: Bool, with all: Set<Int64>
     ) async throws -> Accepted {
-        var theirs: Entity?
+        var theirs: ODataEntity?
         if case .entity(let entity) = response.body { theirs = entity }
         // An answer that shows another entity tells nothing about this one. An entity that the unit creates has another key here.
         let isCreated = unit.requests.contains { $0.kind == .create && $0.touchedRow == request.touchedRow }
@@ -134,7 +134,7 @@ extension UploadStep {
     }
 
     /// Whether an entity has the values that a request sent, apart from those that later requests of its change set replaced.
-    private func isShown(_ request: QueuedRequest, by theirs: Entity, in database: Database) throws -> Bool {
+    private func isShown(_ request: QueuedRequest, by theirs: ODataEntity, in database: Database) throws -> Bool {
         guard !unit.isSingle, let changeSet = request.options.changeSet, request.isOfRow else {
             return request.isShown(by: theirs)
         }
@@ -151,9 +151,9 @@ extension ResponseBody {
     fileprivate var isEntity: Bool { if case .entity = self { true } else { false } }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The same entity under a key that it does not show itself.
-    fileprivate func withKey(_ key: EntityKey) -> Entity {
+    fileprivate func withKey(_ key: EntityKey) -> ODataEntity {
         var result = self
         for property in shape.key { result[property.path] = key[property.name] }
         result.markUnchanged()

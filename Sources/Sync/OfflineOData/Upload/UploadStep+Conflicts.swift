@@ -7,8 +7,8 @@ extension UploadStep {
     /// A request that is put on top of another version.
     private struct Rebase {
         let request: QueuedRequest
-        let changes: Entity
-        let version: Entity
+        let changes: ODataEntity
+        let version: ODataEntity
         var mergesOthers = false
         /// Whether the version is one that a merged request before it makes.
         var isBehindMerge = false
@@ -79,8 +79,8 @@ extension UploadStep {
     private func settle(_ conflicts: [Int64: Uploader.Conflict]) async throws -> Settled {
         var settled = Settled(conflicts: conflicts)
         // The versions that merged requests make of their rows: the later ones were not made of the changes of other clients.
-        var merged: [RowReference: Entity] = [:]
-        var found: [RowReference: Entity] = [:]
+        var merged: [RowReference: ODataEntity] = [:]
+        var found: [RowReference: ODataEntity] = [:]
         for request in unit.requests {
             guard let conflict = settled.conflicts[request.id] else {
                 guard request.kind == .update || request.kind == .delete, let row = request.touchedRow,

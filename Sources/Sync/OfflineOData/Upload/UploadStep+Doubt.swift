@@ -37,7 +37,7 @@ extension UploadStep {
     }
 
     /// Looks for the evidence of a request, with the current entity if the service was asked.
-    private func trace(of request: QueuedRequest) async throws -> (trace: Verdict.Trace, theirs: Entity?) {
+    private func trace(of request: QueuedRequest) async throws -> (trace: Verdict.Trace, theirs: ODataEntity?) {
         switch request.kind {
         case .create:
             guard request.omitted.isEmpty else {
@@ -76,7 +76,7 @@ extension QueuedRequest {
     /// not those which the update was made of.
     ///
     /// - Returns: `nil` if the values tell neither or both, since other clients changed them or nothing differs.
-    fileprivate func hasUpdated(_ theirs: Entity) -> Bool? {
+    fileprivate func hasUpdated(_ theirs: ODataEntity) -> Bool? {
         if let etag, theirs.control.etag == etag { return false }
         let isMine = theirs.matches(changes)
         guard let base else { return isMine ? true : nil }

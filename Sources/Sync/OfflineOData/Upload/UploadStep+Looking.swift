@@ -35,7 +35,7 @@ extension UploadStep {
     private func look(
         at request: QueuedRequest, after error: ODataError, _ facts: Verdict.Facts
     ) async throws -> Look {
-        let theirs: Entity?
+        let theirs: ODataEntity?
         do {
             theirs = try await uploader.current(request, request.key)
         } catch let unreadable where uploader.refusal(unreadable, of: request) != nil {
@@ -110,7 +110,7 @@ extension UploadStep {
         var conflicts: [Int64: Uploader.Conflict] = [:]
         for request in unit.requests where [QueuedRequest.Kind.update, .delete, .call].contains(request.kind) {
             guard let etag = request.guardingETag else { continue }
-            let theirs: Entity?
+            let theirs: ODataEntity?
             do {
                 theirs = try await uploader.current(request, request.key)
             } catch let unreadable where uploader.refusal(unreadable, of: request) != nil {

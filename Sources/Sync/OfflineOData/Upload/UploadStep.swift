@@ -22,7 +22,7 @@ struct UploadStep: Sendable {
         let unit: UploadUnit
         var facts: Verdict.Facts
         /// The entities as they were at the service before, if it was asked.
-        let seen: [RowReference: Entity]
+        let seen: [RowReference: ODataEntity]
         /// The entity sets of which whole entities were sent instead of single properties.
         let wholeSets: Set<String>
         /// Whether all requests carried an identification by which a repeat is recognised.
@@ -38,7 +38,7 @@ struct UploadStep: Sendable {
                 ? try ServiceKnowledge.isRepeatable(model: uploader.mapping.model, in: database) : false
         }
         let wasSent = unit.mayHaveActed
-        var seen: [RowReference: Entity] = [:]
+        var seen: [RowReference: ODataEntity] = [:]
         do {
             if wasSent, isRepeatable != true, let outcome = try await settle() { return .done(outcome) }
             if !wasSent || isRepeatable != true {

@@ -49,7 +49,7 @@ extension Uploader {
     ///
     /// - Returns: `nil` for what is bound to no entity that is here, for what is neither answered nor read again, and where it
     ///   cannot be read.
-    func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> Entity? {
+    func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> ODataEntity? {
         guard call.boundRow != nil else { return nil }
         if case .entity(var entity) = response.body {
             if entity.control.etag == nil { entity.control.etag = response.etag }
@@ -75,7 +75,7 @@ extension Uploader {
             return try outcomes.isFirst(next, in: database) ? next : nil
         }
         guard let next = change else { return Comparison() }
-        let found: Entity?
+        let found: ODataEntity?
         do {
             found = try await current(call, call.key)
         } catch let unreadable where refusal(unreadable, of: call) != nil {
@@ -94,7 +94,7 @@ extension Uploader {
     /// that the next changes meet, and that the action is called on again.
     ///
     /// - Returns: `nil` for anything but an action in doubt that has an ETag, and where the entity cannot be read.
-    func version(behind request: QueuedRequest, _ state: QueuedRequest.State) async -> Entity? {
+    func version(behind request: QueuedRequest, _ state: QueuedRequest.State) async -> ODataEntity? {
         guard state == .inDoubt, request.kind == .call, request.etag != nil else { return nil }
         return await readAgain(request, request.key)
     }

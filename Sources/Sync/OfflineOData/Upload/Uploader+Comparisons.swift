@@ -9,9 +9,9 @@ extension Uploader {
     /// - Returns: the requests whose entities other clients changed meanwhile, and the current entities that were read.
     func comparisons(
         before unit: UploadUnit
-    ) async throws -> (conflicts: [Int64: Conflict], seen: [RowReference: Entity]) {
+    ) async throws -> (conflicts: [Int64: Conflict], seen: [RowReference: ODataEntity]) {
         var conflicts: [Int64: Conflict] = [:]
-        var seen: [RowReference: Entity] = [:]
+        var seen: [RowReference: ODataEntity] = [:]
         var changed: [RowReference: Set<String>] = [:]
         var related: Set<RelatedEnd> = []
         for request in unit.requests {
@@ -49,7 +49,7 @@ extension Uploader {
 
     /// The ETags of the current entities by the numbers of the first requests for each, if those have none of their own.
     static func etags(
-        of seen: [RowReference: Entity], guarding requests: [QueuedRequest]
+        of seen: [RowReference: ODataEntity], guarding requests: [QueuedRequest]
     ) -> [Int64: String] {
         var etags: [Int64: String] = [:]
         var guarded: Set<RowReference> = []
@@ -69,7 +69,7 @@ extension Uploader {
         var conflict: Conflict?
         /// The current entity, if the change was made of that version: a later change meets the work of other clients only in
         /// what differs from it.
-        var seen: Entity?
+        var seen: ODataEntity?
     }
 
     /// Compares the current entity with the version that a change was made of, if no ETag is known (rule 8).

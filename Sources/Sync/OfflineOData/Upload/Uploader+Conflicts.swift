@@ -4,7 +4,7 @@ import ODataService
 /// Changes of entities that other clients changed meanwhile.
 extension Uploader {
     struct Conflict {
-        var theirs: Entity?
+        var theirs: ODataEntity?
         var error: ODataError
 
         /// As the error archive has it.
@@ -22,7 +22,7 @@ extension Uploader {
         /// These changes are sent on top of the server version.
         ///
         /// - mergesOthers: whether others changed what the changes were not made of.
-        case resend(Entity, mergesOthers: Bool)
+        case resend(ODataEntity, mergesOthers: Bool)
     }
 
     /// Settles a conflict: by the values, if the entity merely has another ETag (rule 41), else by the policy of its set.

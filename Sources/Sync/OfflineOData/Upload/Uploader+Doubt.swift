@@ -15,7 +15,7 @@ extension Uploader {
     /// The entity that has a value which the app gives to one alone; `nil` when there is none.
     func correlated(
         _ request: QueuedRequest, _ property: String, _ value: ODataValue
-    ) async throws -> Entity? {
+    ) async throws -> ODataEntity? {
         var url = try await address(of: request).url
         url.options.filter = .binary(.equal, .path([.name(Identifier(property))]), .literal(Literal(value)))
         guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,

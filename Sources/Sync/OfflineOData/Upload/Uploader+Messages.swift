@@ -52,7 +52,7 @@ extension Uploader {
         var items: [BatchItem] = []
         var mentions: Set<ChangeSetReferences.Mention> = []
         var touched: [RowReference: String] = [:]
-        var wholes: [RowReference: Entity] = [:]
+        var wholes: [RowReference: ODataEntity] = [:]
         var called: Set<RowReference> = []
         for (position, request) in unit.requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
@@ -139,7 +139,7 @@ extension Uploader {
 
     /// The entity as the service has it with the changes of a request: properties that are not loaded here must not be lost there.
     /// A repeat gets the entity that was sent the first time.
-    private func wholeEntity(of request: QueuedRequest, _ changes: Entity) async throws -> Entity? {
+    private func wholeEntity(of request: QueuedRequest, _ changes: ODataEntity) async throws -> ODataEntity? {
         let bytes: [UInt8]
         if let sent = request.sentEntity {
             bytes = Array(sent.utf8)

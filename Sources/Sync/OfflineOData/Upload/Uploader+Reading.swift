@@ -15,12 +15,12 @@ extension Uploader {
 
     /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
     /// need (rule 5). Not being able to read it does not undo the change.
-    func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> Entity? {
+    func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> ODataEntity? {
         try? await current(request, key)
     }
 
     /// The entity of a request as the service has it now; `nil` when it has none.
-    func current(_ request: QueuedRequest, _ key: EntityKey) async throws -> Entity? {
+    func current(_ request: QueuedRequest, _ key: EntityKey) async throws -> ODataEntity? {
         do {
             var read = ODataRequest(.read, try await url(of: request, key: key))
             if key == request.key { read.link = try await link(of: request) }

@@ -126,7 +126,7 @@ extension Uploader {
         let theirs = KeyURL.url(set: relation.targetSet, key: key, mapping).description
         let known = ends.seen.union([ends.targetURL, relation.target, relation.shown].compactMap { $0 })
         guard !known.contains(theirs) else { return Comparison() }
-        var version = Entity(shape: shape, key: ends.source)
+        var version = ODataEntity(shape: shape, key: ends.source)
         version.related[name] = .references([theirs])
         return Comparison(conflict: Conflict(theirs: version, error: .preconditionFailed(url.description)))
     }

@@ -11,7 +11,7 @@ struct Uploader: Sendable {
     let database: StoreDatabase
     let mapping: StorageMapping
     let remote: any ODataProvider
-    let environment: Environment
+    let environment: EngineEnvironment
     let progress: ProgressChannel
     let options: UploadOptions
     let origin: UploadOrigin
@@ -29,7 +29,7 @@ struct Uploader: Sendable {
     }
 
     init(
-        database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: Environment,
+        database: StoreDatabase, mapping: StorageMapping, remote: any ODataProvider, environment: EngineEnvironment,
         progress: ProgressChannel, options: UploadOptions, origin: UploadOrigin, wire: WireOptions = WireOptions()
     ) {
         self.wire = wire
@@ -203,7 +203,7 @@ extension QueuedRequest {
     var guardingETag: String? { etag ?? foundETag }
 
     /// Whether an entity has what the request sent.
-    func isShown(by theirs: Entity) -> Bool {
+    func isShown(by theirs: ODataEntity) -> Bool {
         !isOfRow || kind == .delete || theirs.matches(changes.only(where: { !omitted.contains($0) }))
     }
 }

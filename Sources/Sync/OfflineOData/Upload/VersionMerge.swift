@@ -5,7 +5,7 @@ public enum ConflictMerge: Hashable, Sendable {
     /// Both sides came to the same version: nothing is left to send.
     case agreed
     /// These properties are sent on top of the server version. A deletion, a stream and a call have none.
-    case merged(Entity)
+    case merged(ODataEntity)
     /// Both sides changed the same to different values: paths such as `Address/City`, in declared order. The list is empty if one
     /// side deleted what the other one changed.
     case conflict([String])
@@ -17,11 +17,11 @@ public enum ConflictMerge: Hashable, Sendable {
 /// relation with a foreign key of several properties. A property that is not loaded in a version is not compared.
 struct VersionMerge {
     /// The version that the change was made of, as far as it is known.
-    let base: Entity?
+    let base: ODataEntity?
     /// The changed properties; `nil` for a deletion.
-    let mine: Entity?
+    let mine: ODataEntity?
     /// The server version; `nil` if the service deleted the entity.
-    let theirs: Entity?
+    let theirs: ODataEntity?
 
     /// The result of the merge.
     var result: ConflictMerge {
@@ -29,11 +29,11 @@ struct VersionMerge {
         case (nil, nil): return .agreed
         case (_?, nil): return .conflict([])
         case (nil, let theirs?):
-            return isOfKnownValues ? .merged(Entity(shape: theirs.shape)) : .conflict([])
+            return isOfKnownValues ? .merged(ODataEntity(shape: theirs.shape)) : .conflict([])
         case (let mine?, let theirs?):
             var parts = Parts(shape: mine.shape)
-            parts.add(mine, base: base ?? Entity(shape: mine.shape), theirs: theirs)
-            parts.addRelations(mine, base: base ?? Entity(shape: mine.shape), theirs: theirs)
+            parts.add(mine, base: base ?? ODataEntity(shape: mine.shape), theirs: theirs)
+            parts.addRelations(mine, base: base ?? ODataEntity(shape: mine.shape), theirs: theirs)
             guard parts.conflicts.isEmpty else { return .conflict(parts.conflicts) }
             return parts.changes.loadedProperties.isEmpty ? .agreed : .merged(parts.changes)
         }
@@ -44,7 +44,7 @@ struct VersionMerge {
     var isOfKnownValues: Bool {
         guard let theirs else { return mine == nil }
         guard let base else { return false }
-        let mine = mine ?? Entity(shape: base.shape)
+        let mine = mine ?? ODataEntity(shape: base.shape)
         var names = base.loadedProperties.union(mine.loadedProperties)
         // An entity that is loaded as a whole says which dynamic properties it has.
         if !base.values.contains(where: { $0 == nil }) { names.formUnion(theirs.dynamicProperties.keys) }
@@ -63,18 +63,18 @@ struct VersionMerge {
     ///   - isBase: whether the server version is the base version; `false` if the base version is not known.
     ///   - name: the name of the value.
     ///   - shape: the type of its entity.
-    static func whole(isMine: Bool, isBase: Bool, name: String, shape: Shape) -> ConflictMerge {
-        isMine ? .agreed : isBase ? .merged(Entity(shape: shape)) : .conflict([name])
+    static func whole(isMine: Bool, isBase: Bool, name: String, shape: TypeShape) -> ConflictMerge {
+        isMine ? .agreed : isBase ? .merged(ODataEntity(shape: shape)) : .conflict([name])
     }
 
     /// The changes and conflicts of an entity or complex value.
     private struct Parts {
-        var changes: Entity
+        var changes: ODataEntity
         var conflicts: [String] = []
 
-        init(shape: Shape) { changes = Entity(shape: shape) }
+        init(shape: TypeShape) { changes = ODataEntity(shape: shape) }
 
-        mutating func add(_ mine: Entity, base: Entity, theirs: Entity, at path: String = "") {
+        mutating func add(_ mine: ODataEntity, base: ODataEntity, theirs: ODataEntity, at path: String = "") {
             let declared = mine.shape.properties.map(\.name).filter { mine[$0] != nil }
             for name in declared + mine.dynamicProperties.keys.sorted() {
                 guard let here = mine[name] else { continue }
@@ -104,7 +104,7 @@ struct VersionMerge {
         }
 
         /// Adds a conflict for each relation by several properties that both sides have led elsewhere.
-        mutating func addRelations(_ mine: Entity, base: Entity, theirs: Entity) {
+        mutating func addRelations(_ mine: ODataEntity, base: ODataEntity, theirs: ODataEntity) {
             for relation in mine.shape.navigationProperties where relation.constraints.count > 1 {
                 let names = relation.constraints.map(\.property)
                 guard names.contains(where: { mine[$0] != nil }), Set(names).isDisjoint(with: conflicts) else {
@@ -126,7 +126,7 @@ struct VersionMerge {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The value of a property in a version of an entity; `nil` if it is not loaded. A dynamic property that is not there is null.
     fileprivate func version(of name: String) -> ODataValue? {
         self[name] ?? (shape.ordinal(of: name) == nil && shape.isOpen ? .null : nil)
@@ -135,7 +135,7 @@ extension Entity {
 
 extension ODataValue {
     /// Whether two versions of a property are the same value. Complex values of different types never are.
-    fileprivate func isSame(as other: ODataValue, in name: String, of shape: Shape) -> Bool {
+    fileprivate func isSame(as other: ODataValue, in name: String, of shape: TypeShape) -> Bool {
         if case .complex(let own) = self, case .complex(let another) = other, own.shape.name != another.shape.name {
             return false
         }

@@ -81,7 +81,7 @@ struct Metadata: AsyncParsableCommand {
             var properties: [Property]
             var navigationProperties: [Property]
 
-            init(_ shape: Shape) {
+            init(_ shape: TypeShape) {
                 type = shape.name.description
                 let key = Set(shape.key.map(\.path))
                 properties = shape.properties.map {

@@ -172,12 +172,12 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// The token that a clone asks for when nothing else protects it.
-    private func token(isClone: Bool, _ ways: [any Authentication]) -> ServeToken? {
+    private func token(isClone: Bool, _ ways: [any RequestAuthenticator]) -> ServeToken? {
         guard isClone, ways.isEmpty, !door.open else { return nil }
         return ServeToken(in: path, isSecure: access.tls != nil)
     }
 
-    private func warnings(isClone: Bool, _ ways: [any Authentication]) -> [String] {
+    private func warnings(isClone: Bool, _ ways: [any RequestAuthenticator]) -> [String] {
         StartWarnings(
             host: host, isProtected: !ways.isEmpty || isClone && !door.open,
             takesPasswords: ways.contains { !($0 is ClientCertificateAuthentication) }

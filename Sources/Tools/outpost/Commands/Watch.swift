@@ -63,12 +63,12 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         }
     }
 
-    private func text(_ sign: Sign, _ entity: Entity, table: EntityTable) -> TerminalText {
+    private func text(_ sign: Sign, _ entity: ODataEntity, table: EntityTable) -> TerminalText {
         let pairs: [TerminalText] = table.pairs(entity).map { "\($0.0)=\($0.1)" }
         return "\(sign.text) \(pairs.joined(separator: "  "))"
     }
 
-    private func line(_ sign: Sign, _ entity: Entity, writer: EntityJSON) -> String {
+    private func line(_ sign: Sign, _ entity: ODataEntity, writer: EntityJSON) -> String {
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
         json.key("change")

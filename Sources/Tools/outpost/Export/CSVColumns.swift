@@ -65,7 +65,7 @@ struct CSVColumns {
     /// The line of a row.
     ///
     /// - Throws: ``Failure`` where the row has something that no column is for: it would be lost.
-    func line(_ entity: Entity) throws -> String {
+    func line(_ entity: ODataEntity) throws -> String {
         guard entity.related.isEmpty else { throw Self.hasNoColumns("related entities") }
         let dynamic = entity.dynamicProperties
         if areOpen, let other = dynamic.keys.first(where: { !names.contains($0) }) {

@@ -73,7 +73,7 @@ struct ExportedRows {
     }
 
     private static func eachPage(
-        of url: ODataURL, _ pageSize: Int?, provider: OfflineODataProvider, body: ([Entity]) throws -> Void
+        of url: ODataURL, _ pageSize: Int?, provider: OfflineODataProvider, body: ([ODataEntity]) throws -> Void
     ) async throws {
         let preferences = Preferences(maxPageSize: pageSize)
         var request: ODataRequest? = ODataRequest(.read, url, preferences: preferences)

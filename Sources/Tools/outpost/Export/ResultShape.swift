@@ -16,7 +16,7 @@ struct ResultShape {
     /// How many rows there can be.
     let number: Number
     /// The shape that every row has, or derives from; `nil` where there is none.
-    let shape: Shape?
+    let shape: TypeShape?
     /// The entity set they are of.
     let set: EntitySet?
 

@@ -127,9 +127,9 @@ struct AccessOptions: ParsableArguments {
     }
 
     /// The ways to find out who asks; none lets everybody in.
-    func authentication() async throws -> [any Authentication] {
+    func authentication() async throws -> [any RequestAuthenticator] {
         if let certificate { try NamedFile.requireSafe(certificateKey ?? certificate) }
-        var ways: [any Authentication] = []
+        var ways: [any RequestAuthenticator] = []
         if let passwords = try passwords() { ways.append(passwords) }
         if let tokenIssuer, let tokenAudience, let tokenKeys {
             ways.append(

@@ -44,7 +44,7 @@ struct Edit {
             try await KeptSets(provider).incomplete.contains(set)
         }
 
-        func collection(_ text: String) throws -> (ODataURL, Shape) {
+        func collection(_ text: String) throws -> (ODataURL, TypeShape) {
             let url = try ODataURL(parsing: text)
             guard case .entities(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
                 throw Failure(message: "\(text) is not an entity set.", status: .misused)
@@ -52,7 +52,7 @@ struct Edit {
             return (url, shape)
         }
 
-        func single(_ text: String) throws -> (ODataURL, Shape) {
+        func single(_ text: String) throws -> (ODataURL, TypeShape) {
             let url = try ODataURL(parsing: text)
             guard case .entity(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
                 throw Failure(
@@ -62,8 +62,8 @@ struct Edit {
             return (url, shape)
         }
 
-        func entity(_ shape: Shape, _ arguments: [String], isNew: Bool) throws -> Entity {
-            var entity = Entity(shape: shape)
+        func entity(_ shape: TypeShape, _ arguments: [String], isNew: Bool) throws -> ODataEntity {
+            var entity = ODataEntity(shape: shape)
             for argument in arguments {
                 guard let mark = argument.utf8.firstIndex(of: UInt8(ascii: "=")), mark != argument.startIndex else {
                     throw Failure(message: "'\(argument)' is not NAME=VALUE.", status: .misused)
@@ -81,7 +81,7 @@ struct Edit {
         }
 
         /// The navigation property that an argument sets: by its name, or as a body in JSON would, with `@odata.bind` or `@bind`.
-        private func relation(_ name: String, _ shape: Shape) -> NavigationProperty? {
+        private func relation(_ name: String, _ shape: TypeShape) -> NavigationProperty? {
             for suffix in ["@odata.bind", "@bind"] where name.hasSuffix(suffix) {
                 return shape.navigationProperty(String(name.dropLast(suffix.count)))
             }
@@ -105,7 +105,7 @@ struct Edit {
         }
 
         /// A service ignores what may not be set (11.4.3); a person who set it must be told.
-        private func checkMayBeGiven(_ name: String, _ shape: Shape, isNew: Bool) throws {
+        private func checkMayBeGiven(_ name: String, _ shape: TypeShape, isNew: Bool) throws {
             if shape.property(name)?.isComputed == true {
                 throw Failure(
                     message: "\(name) is computed by the service and cannot be set.", advice: "Leave it out.")
@@ -117,7 +117,7 @@ struct Edit {
             }
         }
 
-        private func value(_ text: String, of name: String, _ shape: Shape) throws -> ODataValue {
+        private func value(_ text: String, of name: String, _ shape: TypeShape) throws -> ODataValue {
             guard let property = shape.property(name) else {
                 let near = QueryError.suggestions(for: name, among: shape.properties.map(\.name))
                 throw Failure(

@@ -7,7 +7,7 @@ struct ReadOnlyProvider: ProviderWrapper {
     /// Those of the base, which cannot be changed.
     var traits: ProviderTraits {
         var traits = base.traits
-        var capabilities = traits.capabilities ?? ServiceCapabilities()
+        var capabilities = traits.capabilities ?? PublishedCapabilities()
         capabilities.isReadOnly = true
         traits.capabilities = capabilities
         return traits

@@ -15,12 +15,12 @@ struct EntityJSON {
         declared = (try? language.bind(url, model: model)).flatMap { ResultShape($0).shape?.name }
     }
 
-    func write(_ entity: Entity, to json: inout JSONWriter) {
+    func write(_ entity: ODataEntity, to json: inout JSONWriter) {
         writer.write(Self.withoutState(entity), declared: declared ?? entity.shape.name, to: &json)
     }
 
     /// Without what the store says of its own rows, and no service would.
-    private static func withoutState(_ entity: Entity) -> Entity {
+    private static func withoutState(_ entity: ODataEntity) -> ODataEntity {
         var entity = entity
         if !entity.control.annotations.isEmpty {
             entity.control.annotations = entity.control.annotations.filter { !$0.key.contains("Outpost.Offline.") }

@@ -14,7 +14,7 @@ struct EntityTable {
         }
     }
 
-    mutating func rendered(_ entities: [Entity]) -> TerminalText {
+    mutating func rendered(_ entities: [ODataEntity]) -> TerminalText {
         var columns: [String] = []
         var seen: Set<String> = []
         let rows = entities.map { entity in
@@ -32,7 +32,7 @@ struct EntityTable {
     }
 
     /// The loaded properties with their text, the selected ones first.
-    func pairs(_ entity: Entity) -> [(String, String)] {
+    func pairs(_ entity: ODataEntity) -> [(String, String)] {
         var pairs = properties(of: entity, prefix: "")
         let order = Dictionary(selected.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         if !order.isEmpty {
@@ -45,7 +45,7 @@ struct EntityTable {
         return pairs
     }
 
-    private func properties(of entity: Entity, prefix: String) -> [(String, String)] {
+    private func properties(of entity: ODataEntity, prefix: String) -> [(String, String)] {
         var pairs: [(String, String)] = []
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }

@@ -51,8 +51,8 @@ struct CSDLJSONOutput {
     }
 
     /// The schemas by namespace: XML may have several of one, JSON has a member for each.
-    private var mergedSchemas: [Schema] {
-        var result: [Schema] = []
+    private var mergedSchemas: [ODataSchema] {
+        var result: [ODataSchema] = []
         for schema in model.schemas {
             guard let index = result.firstIndex(where: { $0.namespace == schema.namespace }) else {
                 result.append(schema)
@@ -159,7 +159,7 @@ struct CSDLJSONOutput {
         return isVocabulary && uri.hasSuffix(".xml") ? uri.dropLast(3) + "json" : uri
     }
 
-    private mutating func write(_ schema: Schema) {
+    private mutating func write(_ schema: ODataSchema) {
         json.key(schema.namespace)
         json.beginObject()
         childNames = []
@@ -394,9 +394,9 @@ struct CSDLJSONOutput {
     // MARK: Operations and containers
 
     /// Overloads share a member.
-    private mutating func writeOperations(_ operations: [Operation]) {
+    private mutating func writeOperations(_ operations: [ODataOperation]) {
         var order: [String] = []
-        var byName: [String: [Operation]] = [:]
+        var byName: [String: [ODataOperation]] = [:]
         for operation in operations {
             if byName[operation.name.name] == nil { order.append(operation.name.name) }
             byName[operation.name.name, default: []].append(operation)
@@ -410,7 +410,7 @@ struct CSDLJSONOutput {
         }
     }
 
-    private mutating func write(_ operation: Operation) {
+    private mutating func write(_ operation: ODataOperation) {
         json.beginObject()
         member("$Kind", operation.kind == .action ? "Action" : "Function")
         flag("$IsBound", operation.isBound)

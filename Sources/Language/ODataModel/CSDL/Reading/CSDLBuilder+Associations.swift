@@ -118,7 +118,7 @@ extension CSDLBuilder {
             isContainment: flag(node, .containsTarget) ?? false,
             constraints: constraint?.dependentRole == fromRole ? constraint?.pairs ?? [] : [],
             onDelete: from.onDelete,
-            relationship: Relationship(association: relationship, fromRole: fromRole, toRole: toRole),
+            relationship: NavigationRelationship(association: relationship, fromRole: fromRole, toRole: toRole),
             annotations: annotations)
     }
 

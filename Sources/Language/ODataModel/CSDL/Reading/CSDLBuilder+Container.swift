@@ -1,6 +1,6 @@
 extension CSDLBuilder {
     /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
-    mutating func readContainer(_ node: Node, into schema: inout Schema) throws(CSDLError) {
+    mutating func readContainer(_ node: Node, into schema: inout ODataSchema) throws(CSDLError) {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the container's name"))
         let group = targeted.group(name)
         containers[name.description] = node
@@ -34,7 +34,7 @@ extension CSDLBuilder {
     }
 
     private mutating func readChild(
-        _ node: Node, of container: inout EntityContainer, in schema: inout Schema, group: CSDLTargets.Group?,
+        _ node: Node, of container: inout EntityContainer, in schema: inout ODataSchema, group: CSDLTargets.Group?,
         repeats: inout CSDLRepeats
     ) throws(CSDLError) {
         switch document.name(node) {
@@ -142,7 +142,7 @@ extension CSDLBuilder {
 
     /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
-        _ node: Node, _ attribute: CSDLName, kind: Operation.Kind, group: CSDLTargets.Group?
+        _ node: Node, _ attribute: CSDLName, kind: ODataOperation.Kind, group: CSDLTargets.Group?
     ) throws(CSDLError) -> OperationImport {
         let name = try required(node, .name, expected: "the import's name")
         return OperationImport(
@@ -156,17 +156,17 @@ extension CSDLBuilder {
     /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
     private mutating func readFunctionImport(
         _ node: Node, _ group: CSDLTargets.Group?
-    ) throws(CSDLError) -> (Operation, OperationImport?) {
+    ) throws(CSDLError) -> (ODataOperation, OperationImport?) {
         let name = try required(node, .name, expected: "the function import's name")
         let qualified = QualifiedName(namespace, name)
         let method = document.attribute(node, .httpMethod)
-        let kind: Operation.Kind =
+        let kind: ODataOperation.Kind =
             if let method {
                 method.uppercased() == "GET" ? .function : .action
             } else {
                 flag(node, .isSideEffecting) == true ? .action : .function
             }
-        var operation = Operation(
+        var operation = ODataOperation(
             name: qualified, kind: kind, isBound: flag(node, .isBindable) ?? false,
             isComposable: flag(node, .isComposable) ?? false,
             entitySetPath: document.attribute(node, .entitySetPath))

@@ -167,7 +167,7 @@ extension CSDLBuilder {
 
     private mutating func checkImport(_ node: Node, _ finder: CSDLPathFinder) {
         let name = document.attribute(node, .name) ?? ""
-        for (attribute, kind) in [(CSDLName.action, Operation.Kind.action), (.function, .function)] {
+        for (attribute, kind) in [(CSDLName.action, ODataOperation.Kind.action), (.function, .function)] {
             guard let text = document.attribute(node, attribute), !text.isEmpty,
                 let operation = resolver.qualifiedName(text) ?? resolver.qualified(text, in: namespace),
                 !finder.model.operations(operation).contains(where: { $0.kind == kind && !$0.isBound })
@@ -279,7 +279,7 @@ extension CSDLBuilder {
     }
 
     /// Whether a path is that of a parameter or of the result of an operation, or leads on from there.
-    private static func has(_ path: String, _ operation: Operation) -> Bool {
+    private static func has(_ path: String, _ operation: ODataOperation) -> Bool {
         guard let first = CSDLNameMap.segments(path).first else { return true }
         return first.utf8.first == UInt8(ascii: "$") || first.utf8.first == UInt8(ascii: "@")
             || operation.parameters.contains { $0.name == first }

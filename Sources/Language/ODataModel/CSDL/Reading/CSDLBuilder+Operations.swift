@@ -1,8 +1,8 @@
 extension CSDLBuilder {
     /// `Action` and `Function` (OData CSDL 4.01, 12).
-    mutating func readOperation(_ node: Node, _ kind: Operation.Kind) throws(CSDLError) -> Operation {
+    mutating func readOperation(_ node: Node, _ kind: ODataOperation.Kind) throws(CSDLError) -> ODataOperation {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the operation's name"))
-        var operation = Operation(name: name, kind: kind)
+        var operation = ODataOperation(name: name, kind: kind)
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
@@ -37,7 +37,7 @@ extension CSDLBuilder {
         return operation
     }
 
-    mutating func readParameter(_ node: Node) throws(CSDLError) -> Operation.Parameter {
+    mutating func readParameter(_ node: Node) throws(CSDLError) -> ODataOperation.Parameter {
         let name = try required(node, .name, expected: "the parameter's name")
         let type = try requiredType(node, "the parameter's type")
         var (isNullable, facets) = (true, Facets())
@@ -51,13 +51,13 @@ extension CSDLBuilder {
         facets.isNullabilityUnstated = leavesNullUnstated(type, node)
         complete(&facets, of: type)
         try check(facets, node)
-        return Operation.Parameter(
+        return ODataOperation.Parameter(
             name: name, type: type, isNullable: isNullable, facets: facets, annotations: try readAnnotations(node))
     }
 
     /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the
     /// binding parameter's (OData CSDL 4.01, 14.2.1).
-    private mutating func takeTargeted(for operation: inout Operation) {
+    private mutating func takeTargeted(for operation: inout ODataOperation) {
         let name = operation.name
         let all = targeted.group(name)
         guard targetsOverloads || all != nil else { return }
@@ -81,7 +81,7 @@ extension CSDLBuilder {
     }
 }
 
-extension Operation {
+extension ODataOperation {
     /// What tells an overload from the others of its name: the parameter types, of a bound action that of the
     /// binding parameter alone (OData CSDL 4.01, 14.2.1).
     var signature: String {

@@ -91,7 +91,7 @@ extension CSDLBuilder {
     }
 
     /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
-    mutating func keepUnusedTargets(_ schemas: inout [Schema]) {
+    mutating func keepUnusedTargets(_ schemas: inout [ODataSchema]) {
         guard targets.contains(where: { !targeted.entries[$0.entry].isTaken }) else { return }
         let starts = schemaStarts
         let names = Self.otherNames(schemas)
@@ -122,7 +122,7 @@ extension CSDLBuilder {
     }
 
     /// The names of schemas, terms and operations.
-    private static func otherNames(_ schemas: [Schema]) -> Set<String> {
+    private static func otherNames(_ schemas: [ODataSchema]) -> Set<String> {
         var names: Set<String> = []
         for schema in schemas {
             names.insert(schema.namespace)

@@ -133,8 +133,8 @@ struct CSDLBuilder {
             findAssociationProperties(part.schemas)
         }
         findPlainContainers(parts)
-        var schemas: [Schema] = []
-        var included: [Schema] = []
+        var schemas: [ODataSchema] = []
+        var included: [ODataSchema] = []
         for (index, part) in parts.enumerated() {
             enter(part)
             for node in part.schemas {
@@ -386,10 +386,10 @@ struct CSDLBuilder {
 
     // MARK: A schema
 
-    private mutating func readSchema(_ node: Node) throws(CSDLError) -> Schema {
+    private mutating func readSchema(_ node: Node) throws(CSDLError) -> ODataSchema {
         namespace = try required(node, .namespace, expected: "the schema's namespace")
         isV4 = isV4Schema(node)
-        var schema = Schema(namespace: namespace, alias: document.attribute(node, .alias))
+        var schema = ODataSchema(namespace: namespace, alias: document.attribute(node, .alias))
         schema.annotations = try readAnnotations(node)
         if let group = targeted.group(root: namespace) {
             schema.annotations += targeted.take(CSDLTargets.itself, of: group) ?? []
@@ -411,7 +411,7 @@ struct CSDLBuilder {
     }
 
     private mutating func readDeclaration(
-        _ node: Node, into schema: inout Schema, _ repeats: inout CSDLRepeats
+        _ node: Node, into schema: inout ODataSchema, _ repeats: inout CSDLRepeats
     ) throws(CSDLError) {
         switch document.name(node) {
         case .entityType where isDeclaration(node):

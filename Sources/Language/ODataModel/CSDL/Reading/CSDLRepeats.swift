@@ -2,7 +2,7 @@
 /// terms and imports may share a name; of them the meaning counts, since attributes and elements can say the same.
 struct CSDLRepeats {
     /// The operations, terms and imports seen so far.
-    var operations: Set<Operation> = []
+    var operations: Set<ODataOperation> = []
     var terms: Set<Term> = []
     var imports: Set<OperationImport> = []
     /// The elements seen so far by a hash of all that they hold, so that each is compared with few others.

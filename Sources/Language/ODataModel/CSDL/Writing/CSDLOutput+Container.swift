@@ -1,5 +1,5 @@
 extension CSDLOutput {
-    mutating func write(_ operation: Operation) {
+    mutating func write(_ operation: ODataOperation) {
         xml.begin(operation.kind == .action ? "Action" : "Function")
         xml.attribute("Name", operation.name.name)
         xml.attribute("IsBound", operation.isBound, unless: false)
@@ -27,11 +27,11 @@ extension CSDLOutput {
         xml.end()
     }
 
-    mutating func write(_ container: EntityContainer, operations: [Operation]) {
+    mutating func write(_ container: EntityContainer, operations: [ODataOperation]) {
         guard !isV4 else { return write(container, isDefault: true, operations) }
         let parts = container.parts
         var rest = operations
-        var owned: [[Operation]] = parts.map { _ in [] }
+        var owned: [[ODataOperation]] = parts.map { _ in [] }
         // What no container calls is told of once.
         for (index, part) in parts.enumerated().dropFirst() {
             let called = Set(part.container.operationImports.map(\.operation))
@@ -42,7 +42,7 @@ extension CSDLOutput {
         for (part, operations) in zip(parts, owned) { write(part.container, isDefault: part.isDefault, operations) }
     }
 
-    private mutating func write(_ container: EntityContainer, isDefault: Bool, _ operations: [Operation]) {
+    private mutating func write(_ container: EntityContainer, isDefault: Bool, _ operations: [ODataOperation]) {
         xml.begin("EntityContainer")
         xml.attribute("Name", container.name.name)
         if !isV4 { xml.attribute("m:IsDefaultEntityContainer", isDefault ? "true" : "false") }

@@ -109,7 +109,7 @@ extension CSDLOutput {
 
     // MARK: Containers
 
-    mutating func writeV2(_ container: EntityContainer, _ operations: [Operation], isDefault: Bool) {
+    mutating func writeV2(_ container: EntityContainer, _ operations: [ODataOperation], isDefault: Bool) {
         for set in container.associationSets + (isDefault ? associations.sets : []) {
             xml.begin("AssociationSet")
             xml.attribute("Name", set.name)
@@ -150,8 +150,8 @@ extension CSDLOutput {
         }
     }
 
-    private mutating func writeFunctionImport(_ operation: Operation, _ operationImport: OperationImport?) {
-        var parameters: [(Operation.Parameter, String)] = []
+    private mutating func writeFunctionImport(_ operation: ODataOperation, _ operationImport: OperationImport?) {
+        var parameters: [(ODataOperation.Parameter, String)] = []
         for parameter in operation.parameters {
             guard let type = typeName(parameter.type), mayBeParameter(parameter.type) else {
                 return omit("The parameter \(parameter.name) of \(operation.name)")
@@ -218,7 +218,7 @@ extension CSDLOutput {
 
     /// Whether the entities that a function import returns are said to be of an entity set, as they must be before V4
     /// ([MC-CSDL] 2.1.20).
-    private func hasSet(_ operation: Operation, _ set: String?) -> Bool {
+    private func hasSet(_ operation: ODataOperation, _ set: String?) -> Bool {
         guard model.version >= .v4, case .entity? = operation.returnType?.element else { return true }
         guard let set else { return version == .v3 && operation.entitySetPath != nil }
         return model.entitySet(set).map(canSay) ?? false

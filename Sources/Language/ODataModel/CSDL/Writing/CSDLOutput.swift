@@ -44,7 +44,7 @@ struct CSDLOutput {
         xml.end()
     }
 
-    mutating func write(_ schema: Schema) {
+    mutating func write(_ schema: ODataSchema) {
         xml.begin("Schema")
         if !isV4 {
             xml.attribute(

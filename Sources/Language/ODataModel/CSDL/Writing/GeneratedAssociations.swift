@@ -8,7 +8,7 @@ struct GeneratedAssociations {
 
     private(set) var bySchema: [String: [Association]] = [:]
     private(set) var sets: [AssociationSet] = []
-    private(set) var relationships: [Path: Relationship] = [:]
+    private(set) var relationships: [Path: NavigationRelationship] = [:]
 
     init() {}
 
@@ -43,11 +43,11 @@ struct GeneratedAssociations {
         }.flatMap { $0.partner == property.name && model.isType(path.type, $0.target) ? $0 : nil }
         let fromRole = "\(path.type.name)_\(property.name)"
         let toRole = partner.map { "\(property.target.name)_\($0.name)" } ?? "\(property.target.name)"
-        let roles = Relationship(
+        let roles = NavigationRelationship(
             association: name, fromRole: fromRole, toRole: toRole == fromRole ? toRole + "_To" : toRole)
         relationships[path] = roles
         if let partner, let owner = declaringType(of: partner.name, from: property.target, model) {
-            relationships[Path(type: owner, property: partner.name)] = Relationship(
+            relationships[Path(type: owner, property: partner.name)] = NavigationRelationship(
                 association: name, fromRole: roles.toRole, toRole: roles.fromRole)
         }
         var constraint: Association.Constraint?

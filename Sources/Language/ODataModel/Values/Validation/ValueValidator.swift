@@ -59,7 +59,7 @@ public struct ValueValidator: Sendable {
     /// Checks every loaded declared property of an entity or complex value.
     ///
     /// - Throws: ``InvalidValueError`` of the first that is wrong, with its path.
-    public func validate(_ entity: Entity) throws(InvalidValueError) {
+    public func validate(_ entity: ODataEntity) throws(InvalidValueError) {
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
             try validate(value, for: property)

@@ -61,7 +61,7 @@ extension BindingSession {
     }
 
     private func aggregate(
-        _ expression: Expression, _ methodName: Identifier, as name: String, from: [AggregateItem.FromItem],
+        _ expression: CommonExpression, _ methodName: Identifier, as name: String, from: [AggregateItem.FromItem],
         in scope: Scope
     ) throws(QueryError) -> BoundAggregate {
         let (method, function) = try self.method(methodName)

@@ -18,7 +18,7 @@ extension BindingSession {
     }
 
     private func bind(
-        _ transformation: Transformation, over shape: Shape, in scope: Scope
+        _ transformation: Transformation, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         switch transformation {
         case .filter(let expression): return .filter(try condition(expression, in: scope), shape: shape)
@@ -30,7 +30,7 @@ extension BindingSession {
         case .compute(let items): return try compute(items, over: shape, in: scope)
         case .aggregate(let items):
             let (bound, properties) = try aggregates(items, in: scope, taken: [])
-            return .aggregate(bound, shape: Shape(dynamic: resultName(shape), properties: properties))
+            return .aggregate(bound, shape: TypeShape(dynamic: resultName(shape), properties: properties))
         case .groupBy(let items, let then): return try groupBy(items, then, over: shape, in: scope)
         case .ranked(let name, let amount, let key): return try ranked(name, amount, key: key, over: shape, in: scope)
         case .concat(let sequences): return try concat(sequences, in: scope)
@@ -42,7 +42,7 @@ extension BindingSession {
         case .nest(let items):
             let (bound, navigation) = try nests(items, in: scope, taken: scope.takenNames)
             return .nest(
-                bound, shape: Shape(dynamic: resultName(shape), properties: [], navigationProperties: navigation))
+                bound, shape: TypeShape(dynamic: resultName(shape), properties: [], navigationProperties: navigation))
         case .addNested(let path, let items): return try addNested(path, items, over: shape, in: scope)
         case .hierarchy(let name, let arguments):
             return try hierarchy(arguments, isAncestors: name == "ancestors", over: shape, in: scope)
@@ -68,13 +68,13 @@ extension BindingSession {
         return next
     }
 
-    func resultName(_ shape: Shape) -> QualifiedName {
+    func resultName(_ shape: TypeShape) -> QualifiedName {
         let suffix = "_aggregated"
         let name = shape.name.name
         return QualifiedName(shape.name.namespace, name.hasSuffix(suffix) ? name : name + suffix)
     }
 
-    private func count(_ number: Expression, of name: String, in scope: Scope) throws(QueryError) -> Int {
+    private func count(_ number: CommonExpression, of name: String, in scope: Scope) throws(QueryError) -> Int {
         guard case .constant(.integer(let value), _) = try bind(number, in: scope), let count = Int(exactly: value),
             count >= 0
         else { throw typeError("\(name) takes a whole number that is not negative.", at: number.offset) }
@@ -82,20 +82,20 @@ extension BindingSession {
     }
 
     private func compute(
-        _ items: [ComputeItem], over shape: Shape, in scope: Scope
+        _ items: [ComputeItem], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var inner = scope
         let bound = try compute(items, in: &inner)
         let added = bound.map { Property(name: $0.name, type: $0.expression.type) }
         return .compute(
             bound,
-            shape: Shape(
+            shape: TypeShape(
                 dynamic: shape.name, properties: shape.properties + added,
                 navigationProperties: shape.navigationProperties))
     }
 
     private func ranked(
-        _ name: String, _ amount: Expression, key: Expression, over shape: Shape, in scope: Scope
+        _ name: String, _ amount: CommonExpression, key: CommonExpression, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         guard let method = RankedMethod(rawValue: name) else {
             throw unsupported("The transformation \(name)", at: amount.offset)
@@ -144,9 +144,9 @@ extension BindingSession {
 
     /// A shape with the properties of several, by name and in order of appearance. What some of them lack is
     /// nullable.
-    func union(of shapes: [Shape], at offset: Int?) throws(QueryError) -> Shape {
+    func union(of shapes: [TypeShape], at offset: Int?) throws(QueryError) -> TypeShape {
         guard let first = shapes.first, shapes.contains(where: { $0 != first }) else {
-            return shapes.first ?? Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+            return shapes.first ?? TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
         }
         var properties: [Property] = []
         var navigation: [NavigationProperty] = []
@@ -171,6 +171,6 @@ extension BindingSession {
         {
             properties[index].isNullable = true
         }
-        return Shape(dynamic: resultName(first), properties: properties, navigationProperties: navigation)
+        return TypeShape(dynamic: resultName(first), properties: properties, navigationProperties: navigation)
     }
 }

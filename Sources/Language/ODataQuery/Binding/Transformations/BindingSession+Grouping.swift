@@ -24,7 +24,7 @@ extension BindingSession {
     static let maxRollupLevels = 64
 
     func groupBy(
-        _ items: [GroupItem], _ then: [Transformation], over shape: Shape, in scope: Scope
+        _ items: [GroupItem], _ then: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var levels: [[Grouping]] = [[]]
         var nodes: [BoundNodeGrouping] = []
@@ -51,7 +51,7 @@ extension BindingSession {
 
     /// One `groupby` for each level, one after the other.
     func rollUp(
-        _ levels: [[Grouping]], _ then: [Transformation], over shape: Shape, in scope: Scope
+        _ levels: [[Grouping]], _ then: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var branches: [[BoundTransformation]] = []
         for level in levels {
@@ -97,7 +97,7 @@ extension BindingSession {
     }
 
     func group(
-        by groupings: [Grouping], _ then: [Transformation], over shape: Shape, in scope: Scope
+        by groupings: [Grouping], _ then: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var properties: [Property] = []
         var navigation: [NavigationProperty] = []
@@ -116,12 +116,12 @@ extension BindingSession {
             let (aggregates, all) = try aggregates(items, in: scope, taken: properties)
             return .groupBy(
                 paths, aggregates,
-                shape: Shape(dynamic: resultName(shape), properties: all, navigationProperties: navigation))
+                shape: TypeShape(dynamic: resultName(shape), properties: all, navigationProperties: navigation))
         }
         guard !then.isEmpty else {
             return .groupBy(
                 paths, [],
-                shape: Shape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
+                shape: TypeShape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
         }
         var inner = scope
         let bound = try transformations(then, in: &inner)
@@ -130,7 +130,7 @@ extension BindingSession {
         navigation += result.navigationProperties.filter { next in !navigation.contains { $0.name == next.name } }
         return .groupByApplying(
             paths, bound,
-            shape: Shape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
+            shape: TypeShape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
     }
 
     /// A grouping path and the property of the result, named by the path.

@@ -6,7 +6,7 @@ extension BindingSession {
     // MARK: Transformations
 
     func hierarchy(
-        _ arguments: Transformation.HierarchyArguments, isAncestors: Bool, over shape: Shape, in scope: Scope
+        _ arguments: Transformation.HierarchyArguments, isAncestors: Bool, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         if let distance = arguments.distance { try requireDistance(distance, at: arguments.qualifier.offset) }
         return .hierarchy(
@@ -18,7 +18,7 @@ extension BindingSession {
     }
 
     func traversal(
-        _ arguments: Transformation.TraverseArguments, over shape: Shape, in scope: Scope
+        _ arguments: Transformation.TraverseArguments, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         let reference = try reference(arguments.root, arguments.qualifier, in: scope)
         let input = try nodePath(arguments.node, in: scope)
@@ -39,7 +39,7 @@ extension BindingSession {
 
     /// What chooses start nodes must leave their shape as it is.
     private func start(
-        _ transformations: [Transformation], over shape: Shape, in scope: Scope
+        _ transformations: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> [BoundTransformation] {
         var inner = scope
         let bound = try self.transformations(transformations, in: &inner)
@@ -59,7 +59,7 @@ extension BindingSession {
 
     /// The hierarchy that a collection after `$root` and a qualifier stand for.
     func reference(
-        _ root: Expression, _ qualifier: Identifier, in scope: Scope
+        _ root: CommonExpression, _ qualifier: Identifier, in scope: Scope
     ) throws(QueryError) -> HierarchyReference {
         guard case .path(let nodes) = try bind(root, in: scope), case .collection(.entity(let name?)) = nodes.type,
             let shape = self.shape(name), nodes.startsAtRoot
@@ -110,7 +110,7 @@ extension BindingSession {
     }
 
     /// The annotations of a type and of its base types.
-    func annotations(of shape: Shape) -> [Annotation] {
+    func annotations(of shape: TypeShape) -> [Annotation] {
         var all = shape.annotations
         var base = shape.baseType
         while let name = base, let next = model.shape(name) {
@@ -132,13 +132,13 @@ extension BindingSession {
 
     /// `isnode`, `isroot`, `isdescendant`, `isancestor`, `issibling` and `isleaf` (5.5.2.1); `nil` for other functions.
     func hierarchyTest(
-        _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
+        _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
         guard let kind = Self.aggregationFunction(name).flatMap({ BoundHierarchyTest.Kind(rawValue: $0) }) else {
             return nil
         }
         let known = ["HierarchyNodes", "HierarchyQualifier", "Node"] + kind.parameters
-        var given: [String: Expression] = [:]
+        var given: [String: CommonExpression] = [:]
         for argument in arguments {
             guard known.contains(argument.name.text) else {
                 throw QueryError(
@@ -147,7 +147,7 @@ extension BindingSession {
             }
             given[argument.name.text] = argument.value
         }
-        func required(_ parameter: String) throws(QueryError) -> Expression {
+        func required(_ parameter: String) throws(QueryError) -> CommonExpression {
             guard let value = given[parameter] else {
                 throw typeError("\(name) needs the parameter \(parameter).", at: name.offset)
             }
@@ -180,7 +180,7 @@ extension BindingSession {
 
     /// An expression for the identifier of a node, of a type that such identifiers can be compared with.
     private func identifier(
-        _ expression: Expression, of reference: HierarchyReference, in scope: Scope
+        _ expression: CommonExpression, of reference: HierarchyReference, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
         let bound = try bind(expression, in: scope)
         if case .constant(.null, _) = bound { return .constant(.null, reference.nodeProperty.type) }

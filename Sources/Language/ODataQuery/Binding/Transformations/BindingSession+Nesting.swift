@@ -6,7 +6,7 @@ extension BindingSession {
     // MARK: join
 
     func join(
-        _ path: [Identifier], as name: Identifier, _ then: [Transformation], isOuter: Bool, over shape: Shape,
+        _ path: [Identifier], as name: Identifier, _ then: [Transformation], isOuter: Bool, over shape: TypeShape,
         in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         let (bound, inner) = try collection(path, in: scope)
@@ -46,8 +46,8 @@ extension BindingSession {
         }
     }
 
-    private func adding(_ navigation: [NavigationProperty], to shape: Shape) -> Shape {
-        Shape(
+    private func adding(_ navigation: [NavigationProperty], to shape: TypeShape) -> TypeShape {
+        TypeShape(
             dynamic: shape.name, properties: shape.properties,
             navigationProperties: shape.navigationProperties + navigation)
     }
@@ -74,7 +74,7 @@ extension BindingSession {
     }
 
     func addNested(
-        _ path: [Identifier], _ items: [Transformation.NestItem], over shape: Shape, in scope: Scope
+        _ path: [Identifier], _ items: [Transformation.NestItem], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         let (bound, inner) = try collection(path, in: scope)
         for step in bound.steps.dropLast() {

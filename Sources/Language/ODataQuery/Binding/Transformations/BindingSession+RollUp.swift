@@ -4,7 +4,7 @@ import ODataModel
 extension BindingSession {
     /// The arguments of one `rolluprecursive`, nothing applied yet.
     func nodes(
-        of rollup: GroupItem.RecursiveRollup, position: Int, over shape: Shape, in scope: Scope
+        of rollup: GroupItem.RecursiveRollup, position: Int, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundNodeGrouping {
         let reference = try reference(rollup.root, rollup.qualifier, in: scope)
         let input = try nodePath(rollup.node, in: scope)
@@ -24,7 +24,7 @@ extension BindingSession {
 
     /// What of a node is put into the rows: the three cases of 6.2.2, *Transformation traverse*.
     func injection(
-        _ reference: HierarchyReference, _ input: NodePath, nodes: Shape, into shape: Shape
+        _ reference: HierarchyReference, _ input: NodePath, nodes: TypeShape, into shape: TypeShape
     ) -> NodeInjection {
         func isRelated(_ name: QualifiedName) -> Bool {
             model.isType(name, nodes.name) || model.isType(nodes.name, name)
@@ -53,15 +53,15 @@ extension BindingSession {
     }
 
     /// The shape of what stands under the name of a member that is injected.
-    private func shape(of injection: NodeInjection, _ own: BoundNodeGrouping) -> Shape {
+    private func shape(of injection: NodeInjection, _ own: BoundNodeGrouping) -> TypeShape {
         let name = QualifiedName(own.nodes.name.namespace, "\(own.nodes.name.name)_node")
         switch injection {
         case .member(let path, let isCollection, let inner):
             let navigation = NavigationProperty(
                 name: path, target: targetName(for: shape(of: inner, own)), isCollection: isCollection)
-            return Shape(dynamic: name, properties: [], navigationProperties: [navigation])
+            return TypeShape(dynamic: name, properties: [], navigationProperties: [navigation])
         case .identifier(let path):
-            return Shape(dynamic: name, properties: [Property(name: path, type: own.input.identifier.type)])
+            return TypeShape(dynamic: name, properties: [Property(name: path, type: own.input.identifier.type)])
         default: return own.nodes
         }
     }
@@ -69,7 +69,7 @@ extension BindingSession {
     /// One grouping by nodes within the other, the first outermost, and within them all other levels.
     func group(
         byNodes nodes: ArraySlice<BoundNodeGrouping>, _ levels: [[Grouping]], _ then: [Transformation],
-        over shape: Shape, in scope: Scope
+        over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         guard var own = nodes.first else {
             if levels.count > 1 { return try rollUp(levels, then, over: shape, in: scope) }
@@ -84,7 +84,7 @@ extension BindingSession {
         if others.isEmpty, levels.count == 1, levels[0].isEmpty {
             own.then =
                 then.isEmpty
-                ? [.aggregate([], shape: Shape(dynamic: resultName(shape), properties: []))]
+                ? [.aggregate([], shape: TypeShape(dynamic: resultName(shape), properties: []))]
                 // Without other paths the transformations see the rows of a node as they are, should there be none.
                 : try transformations(then, in: &inner)
         } else {
@@ -119,7 +119,7 @@ extension BindingSession {
         }
         return .groupByNode(
             own,
-            shape: Shape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
+            shape: TypeShape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
     }
 
     /// What is left to put into the rows when a later `rolluprecursive` puts its node there too.
@@ -145,7 +145,7 @@ extension BindingSession {
     /// `rollupnode()` or `rollupnode(Position=…)`: the node that the rows at hand are grouped by; `nil` for other
     /// functions.
     func rollupNode(
-        _ name: Identifier, _ arguments: [Expression.NamedArgument], in scope: Scope
+        _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> PathState? {
         guard Self.aggregationFunction(name) == "rollupnode" else { return nil }
         var position: Int64 = 1

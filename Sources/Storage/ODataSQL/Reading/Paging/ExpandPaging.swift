@@ -17,7 +17,7 @@ package struct ExpandPaging: Sendable {
     /// The options of this level as they were written.
     var options = QueryOptions()
     /// The values of the request's aliases, which options of all levels may name.
-    var aliases: [String: Expression] = [:]
+    var aliases: [String: CommonExpression] = [:]
 
     /// Without limits.
     package init() {}

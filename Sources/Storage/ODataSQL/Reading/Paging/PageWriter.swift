@@ -277,7 +277,7 @@ package actor PageWriter {
         ) throws -> [[UInt8]] {
             let plan = run.compiled.plan
             let entityRenderer = EntityRenderer(model: mapping.model)
-            var entities: [Entity] = []
+            var entities: [ODataEntity] = []
             var sources: [[[DatabaseValue]]] = []
             var size = 0
             outcome = try run.run(in: database) { row in
@@ -301,7 +301,7 @@ package actor PageWriter {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// Takes null values out, those within complex values and related entities too (OData Protocol 4.01, 8.2.8.6).
     fileprivate mutating func omitNulls() {
         for ordinal in values.indices {

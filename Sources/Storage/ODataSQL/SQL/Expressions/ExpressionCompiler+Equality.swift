@@ -58,9 +58,9 @@ extension ExpressionCompiler {
 
     /// Where a complex value lies.
     private enum Structure {
-        case columns(Shape, [PropertyStorage], presence: SQLFragment, SQLScope)
-        case json(SQLFragment, Shape)
-        case constant(Entity)
+        case columns(TypeShape, [PropertyStorage], presence: SQLFragment, SQLScope)
+        case json(SQLFragment, TypeShape)
+        case constant(ODataEntity)
         case null
     }
 
@@ -86,7 +86,7 @@ extension ExpressionCompiler {
         throw Self.unsupported("a comparison of \(expression.type)")
     }
 
-    private func shape(of type: TypeReference) -> Shape? {
+    private func shape(of type: TypeReference) -> TypeShape? {
         if case .complex(let name?) = type { mapping.model.shape(name) } else { nil }
     }
 

@@ -8,9 +8,9 @@ enum PathTarget {
     /// A value.
     case scalar(Operand)
     /// A complex value in columns: its shape, its columns, its presence column.
-    case complex(Shape, [PropertyStorage], presence: SQLFragment, SQLScope)
+    case complex(TypeShape, [PropertyStorage], presence: SQLFragment, SQLScope)
     /// An entity: the row itself, or one joined; with the shape it is seen as and the condition of a cast.
-    case entity(SQLScope, Shape, condition: SQLFragment?)
+    case entity(SQLScope, TypeShape, condition: SQLFragment?)
     /// A collection of entities.
     case collection(SQLCollection)
 }
@@ -71,7 +71,7 @@ extension ExpressionCompiler {
 
     /// A path from `$root`. What stands behind a single entity is a subquery.
     private func resolveRoot(
-        _ path: BoundPath, _ set: String, shape: Shape, isSingle: Bool
+        _ path: BoundPath, _ set: String, shape: TypeShape, isSingle: Bool
     ) throws -> PathTarget {
         guard let table = mapping.tables[set] else { throw Self.unsupported("the entity set \(set)") }
         let alias = newAlias()
@@ -375,7 +375,7 @@ extension ExpressionCompiler {
         }
     }
 
-    private func shape(of navigation: NavigationProperty) throws -> Shape {
+    private func shape(of navigation: NavigationProperty) throws -> TypeShape {
         guard let shape = mapping.model.shape(navigation.target) else {
             throw Self.unsupported("the type \(navigation.target)")
         }

@@ -9,7 +9,7 @@ struct SQLCollection {
     /// What ties the members to where the path starts, and the conditions on the way.
     var conditions: [SQLFragment]
     /// The type of the members.
-    var shape: Shape?
+    var shape: TypeShape?
     /// Whether there is one member at most: the one with a key.
     var isSingle = false
     /// The scopes on the way, whose joins stand in the same FROM.

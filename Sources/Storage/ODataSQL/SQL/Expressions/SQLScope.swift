@@ -138,7 +138,7 @@ package final class SQLScope {
     }
 
     /// A property of the table's own type that has a column, where nothing else has its name.
-    func plainColumn(_ ordinal: Int, of shape: Shape, isNullable: Bool) -> Operand? {
+    func plainColumn(_ ordinal: Int, of shape: TypeShape, isNullable: Bool) -> Operand? {
         guard let table, computed.isEmpty, table.shape === shape else { return nil }
         let storages = table.properties
         guard ordinal < storages.count, case .column(let storage) = storages[ordinal] else { return nil }

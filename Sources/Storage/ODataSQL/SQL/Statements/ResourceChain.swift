@@ -11,11 +11,11 @@ struct ResourceChain {
     /// One collection or entity on the way.
     struct Link {
         var table: TableStorage
-        var shape: Shape
+        var shape: TypeShape
         /// How it was reached from the link before; `nil` for the first.
         var navigation: NavigationProperty?
         var key: EntityKey?
-        var casts: [Shape] = []
+        var casts: [TypeShape] = []
         var filters: [(BoundExpression, RangeVariable)] = []
         /// The segments up to here, for messages.
         var isSingle: Bool

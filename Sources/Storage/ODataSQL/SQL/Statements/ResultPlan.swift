@@ -21,17 +21,17 @@ public struct ResultPlan: Sendable {
         /// A value in a column.
         case value(name: String, ordinal: Int?, Slot)
         /// A complex value: its shape, the column that tells whether it is there, its properties.
-        case complex(name: String, ordinal: Int?, Shape, presence: Int?, [Field])
+        case complex(name: String, ordinal: Int?, TypeShape, presence: Int?, [Field])
         /// A grouped path: an object of its properties under a name.
         case nested(name: String, [Field])
         /// A related row that `join` has put under a name; the column that is NULL where there is none.
-        case related(name: String, Shape, presence: Int, [Field])
+        case related(name: String, TypeShape, presence: Int, [Field])
         /// Within a related row: what it has besides when the column with its type names a derived one.
-        case derived(Shape, discriminator: Int, [Field])
+        case derived(TypeShape, discriminator: Int, [Field])
         /// Within a related row: the members of the JSON object in a column, which no type declares.
         case dynamic(Int)
         /// A row of a `$crossjoin` that is not expanded: the set and the key of a link to it.
-        case link(name: String, set: String, Shape, key: [(name: String, slot: Slot)])
+        case link(name: String, set: String, TypeShape, key: [(name: String, slot: Slot)])
     }
 
     /// The ETag's column.
@@ -70,7 +70,7 @@ public struct ResultPlan: Sendable {
         /// The entity set or singleton, or the name of the containment navigation property that leads here.
         public var segment: String
         /// The entity's type.
-        public var shape: Shape
+        public var shape: TypeShape
         /// The columns of its key by the names that key predicates use; empty for what its container contains alone.
         public var key: [(name: String, slot: Slot)]
     }
@@ -80,11 +80,11 @@ public struct ResultPlan: Sendable {
     /// The table, for messages.
     public var table: String
     /// The shape of the rows.
-    public var shape: Shape
+    public var shape: TypeShape
     /// The properties of a row of the declared type.
     public var fields: [Field]
     /// The properties of rows of derived types, by the text in ``discriminator``.
-    public var derivedFields: [String: (shape: Shape, fields: [Field])]
+    public var derivedFields: [String: (shape: TypeShape, fields: [Field])]
     /// The column that holds a row's type.
     public var discriminator: Int?
     /// The column that tells which of ``variants`` a row is, where rows are not all alike.

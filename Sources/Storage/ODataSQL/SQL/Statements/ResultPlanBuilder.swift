@@ -7,7 +7,7 @@ import ODataService
 struct ResultPlanBuilder {
     let builder: StatementBuilder
     /// The type of the rows before they are transformed.
-    let declared: Shape
+    let declared: TypeShape
     var compiler: ExpressionCompiler { builder.compiler }
     var scope: SQLScope { builder.scope }
 
@@ -74,7 +74,7 @@ struct ResultPlanBuilder {
     /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
     /// by name.
     private func addSelected(
-        _ ordinals: [Int], _ wanted: [String], names: [String], shape: Shape, table: TableStorage,
+        _ ordinals: [Int], _ wanted: [String], names: [String], shape: TypeShape, table: TableStorage,
         query: BoundQuery, bits: [String: Int], plan: inout ResultPlan, select: inout SelectList
     ) throws {
         var remaining = wanted
@@ -233,7 +233,7 @@ struct ResultPlanBuilder {
         fields += try attachedFields(inner.shownAttachments, [], select: &select)
         let shape =
             inner.table?.shape
-            ?? Shape(
+            ?? TypeShape(
                 dynamic: QualifiedName("", attachment.name),
                 properties: attachment.names.map {
                     Property(name: $0, type: inner.computed[$0]?.type ?? .untyped("Edm.Untyped"))
@@ -412,7 +412,7 @@ struct ResultPlanBuilder {
     // MARK: Fields
 
     private func fields(
-        _ shape: Shape, _ storages: [PropertyStorage], bits: [String: Int], select: inout SelectList,
+        _ shape: TypeShape, _ storages: [PropertyStorage], bits: [String: Int], select: inout SelectList,
         projection: BoundProjection? = nil, in scope: SQLScope? = nil
     ) throws -> [ResultPlan.Field] {
         var wanted: Set<Int>?
@@ -468,7 +468,7 @@ struct ResultPlanBuilder {
 
     /// Whether the metadata declare the type of what a name or a path leads to.
     private func isDeclared(_ name: String) -> Bool {
-        var shape: Shape? = declared
+        var shape: TypeShape? = declared
         for part in name.split(separator: "/") {
             guard let current = shape else { return false }
             if let property = current.properties.first(where: { $0.name == part }) {

@@ -22,10 +22,10 @@ package struct RowFilter: Sendable {
     /// Reads a `$filter` expression.
     ///
     /// - Throws: ``ODataError`` 500: the mistake is the service's.
-    package init(_ text: String, shape: Shape, set: EntitySet?, binder: Binder) throws {
+    package init(_ text: String, shape: TypeShape, set: EntitySet?, binder: Binder) throws {
         do throws(QueryError) {
             var options = QueryOptions()
-            options.filter = try Expression(parsing: text)
+            options.filter = try CommonExpression(parsing: text)
             let query = try binder.bindQuery(options, shape: shape, set: set)
             condition = query.filter ?? .constant(.boolean(true), .primitive(.boolean))
             variable = query.variable

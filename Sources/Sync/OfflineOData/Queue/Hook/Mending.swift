@@ -94,20 +94,20 @@ struct Mending {
     }
 
     /// All that is sent once an edit has joined the refused request, with what joins that too.
-    func joined(with changes: Entity) -> Entity {
+    func joined(with changes: ODataEntity) -> ODataEntity {
         joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
     }
 
     /// Puts the values of the edit, and of what joins it, into the refused request.
     ///
     /// - Parameter base: the values before the edit.
-    func rewrite(with changes: Entity, base: Entity, _ queue: QueueTable, in database: Database) throws {
+    func rewrite(with changes: ODataEntity, base: ODataEntity, _ queue: QueueTable, in database: Database) throws {
         let merged = joined(with: changes)
         // The values before the first of them are what the service has.
         let known = requests.reversed().reduce(base) { $1.base(beneath: $0) }
         let theirs = refused.failure?.theirs
         try queue.rewrite(
-            refused.id, key: Entity(shape: merged.shape, key: refused.key), changes: merged,
+            refused.id, key: ODataEntity(shape: merged.shape, key: refused.key), changes: merged,
             base: refused.kind == .create ? nil : theirs?.only(where: { merged[$0] != nil }) ?? known, in: database)
     }
 }

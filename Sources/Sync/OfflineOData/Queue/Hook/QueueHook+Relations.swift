@@ -99,8 +99,8 @@ extension QueueHook {
         }
         let shape = asked.source.shape
         _ = try queue.append(
-            kind, set: asked.source.set, rowID: 0, key: Entity(shape: shape, key: asked.key),
-            changes: Entity(shape: shape), base: nil, etag: nil, omitted: [],
+            kind, set: asked.source.set, rowID: 0, key: ODataEntity(shape: shape, key: asked.key),
+            changes: ODataEntity(shape: shape), base: nil, etag: nil, omitted: [],
             dependsOn: creations(of: asked, in: database).union(earlier.map(\.id)).sorted(),
             createdAt: environment.instant.description, options: options, subject: .relation(asked.relation),
             in: database)

@@ -12,7 +12,7 @@ extension QueueHook {
     ///   - changes: what is changed of the entity.
     ///   - entity: the entity as it is then.
     func givers(
-        of changes: Entity, to entity: Entity, rowID: Int64, table: TableStorage, in database: Database
+        of changes: ODataEntity, to entity: ODataEntity, rowID: Int64, table: TableStorage, in database: Database
     ) throws -> Set<Int64> {
         var found: Set<Int64> = []
         for names in mapping.singleForeignKeys(in: changes, of: table) {
@@ -38,7 +38,7 @@ extension QueueHook {
 
 extension StorageMapping {
     /// The foreign keys that an entity gets and that one entity alone may have, each by the properties that make it up.
-    func singleForeignKeys(in changes: Entity, of table: TableStorage) -> [[String]] {
+    func singleForeignKeys(in changes: ODataEntity, of table: TableStorage) -> [[String]] {
         changes.shape.navigationProperties.filter { navigation in
             !navigation.isCollection
                 && navigation.constraints.contains { changes[$0.property].map { !$0.isNull } ?? false }

@@ -32,7 +32,7 @@ extension QueueHook {
         let owner = StreamTable.Owner(set: row.set, rowID: rowID, property: stream.property ?? "")
         let replaced = try StreamTable.info(owner, in: database)
         try append(
-            .stream, change, rowID: rowID, changes: Entity(shape: row.entity.shape), base: nil,
+            .stream, change, rowID: rowID, changes: ODataEntity(shape: row.entity.shape), base: nil,
             etag: replaced?.isLocal == false ? replaced?.etag : nil, omitted: [], earlier: earlier,
             subject: .stream(stream),
             in: database)
@@ -59,7 +59,7 @@ extension QueueHook {
         _ table: TableStorage, within container: Int64?, sending stream: Int64, request: ODataRequest,
         in database: Database
     ) throws -> Int64 {
-        var entity = Entity(shape: table.shape)
+        var entity = ODataEntity(shape: table.shape)
         try prepareInsert(&entity, into: table, in: database)
         entity.control.etag = "W/\"local-\(environment.newGuid())\""
         entity.markUnchanged()
@@ -69,7 +69,7 @@ extension QueueHook {
             kind: .insert, table: table, rowID: rowID, before: nil, after: entity, changedProperties: [],
             request: request, parent: container)
         try append(
-            .create, change, rowID: rowID, changes: Entity(shape: table.shape), base: nil, etag: nil,
+            .create, change, rowID: rowID, changes: ODataEntity(shape: table.shape), base: nil, etag: nil,
             omitted: Set(table.shape.key.map(\.path)), earlier: [],
             subject: .entity(QueuedRequest.EntityChange(stream: stream)), in: database)
         return rowID

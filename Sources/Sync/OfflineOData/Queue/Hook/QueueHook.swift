@@ -6,7 +6,7 @@ import ODataService
 /// Puts each local change into the queue, in the transaction that changes the row.
 struct QueueHook: WriteHook {
     let mapping: StorageMapping
-    let environment: Environment
+    let environment: EngineEnvironment
     let queue: QueueTable
     let before: BeforeImages
     /// The sets whose changes are never sent.
@@ -14,7 +14,7 @@ struct QueueHook: WriteHook {
     /// Whether deleting what was made here and never sent takes its making back.
     let undoesLocalCreation: Bool
 
-    init(mapping: StorageMapping, environment: Environment, undoesLocalCreation: Bool = false) {
+    init(mapping: StorageMapping, environment: EngineEnvironment, undoesLocalCreation: Bool = false) {
         self.undoesLocalCreation = undoesLocalCreation
         self.mapping = mapping
         clientOnlySets = Set(mapping.model.container.entitySets.filter(\.isClientOnly).map(\.name))
@@ -24,7 +24,7 @@ struct QueueHook: WriteHook {
     }
 
     /// Gives temporary values to key properties that were left out (rule 11).
-    func prepareInsert(_ entity: inout Entity, into table: TableStorage, in database: Database) throws {
+    func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {
         try requireKeyOfProperties(entity.shape, in: table)
         for key in entity.shape.key {
             guard let ordinal = entity.shape.ordinal(of: key.path), entity.values[ordinal]?.isNull ?? true else {
@@ -39,7 +39,7 @@ struct QueueHook: WriteHook {
     /// its own properties.
     ///
     /// - Throws: `ODataError` 501.
-    private func requireKeyOfProperties(_ shape: Shape, in table: TableStorage) throws(ODataError) {
+    private func requireKeyOfProperties(_ shape: TypeShape, in table: TableStorage) throws(ODataError) {
         guard let part = shape.key.first(where: { shape.ordinal(of: $0.path) == nil }), !isClientOnly(table.set) else {
             return
         }
@@ -51,7 +51,7 @@ struct QueueHook: WriteHook {
     }
 
     func prepareUpdate(
-        _ patch: inout Entity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
+        _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
         try requireKeyOfProperties(before.entity.shape, in: table)
@@ -231,7 +231,7 @@ struct QueueHook: WriteHook {
         // The row cannot tell any more, and another may have come to own it since it was changed first.
         try BeforeImages.setOwner(change.owner ?? 0, set: change.table.set, rowID: rowID, in: database)
         try append(
-            .delete, change, rowID: rowID, changes: Entity(shape: old.shape), base: old, etag: etag, omitted: [],
+            .delete, change, rowID: rowID, changes: ODataEntity(shape: old.shape), base: old, etag: etag, omitted: [],
             earlier: rest, in: database)
     }
 
@@ -247,7 +247,8 @@ struct QueueHook: WriteHook {
     }
 
     func append(
-        _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: Entity, base: Entity?, etag: String?,
+        _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: ODataEntity, base: ODataEntity?,
+        etag: String?,
         omitted: Set<String>, earlier: [QueuedRequest],
         subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
     ) throws {
@@ -287,7 +288,7 @@ struct QueueHook: WriteHook {
 
     /// The queued requests of others that a creation or an update must wait for (rule 6).
     private func awaited(
-        by changes: Entity, of entity: Entity, _ change: RowChange, rowID: Int64, in database: Database
+        by changes: ODataEntity, of entity: ODataEntity, _ change: RowChange, rowID: Int64, in database: Database
     ) throws -> Set<Int64> {
         try creationsReferenced(by: entity, table: change.table, in: database)
             .union(givers(of: changes, to: entity, rowID: rowID, table: change.table, in: database))
@@ -301,7 +302,7 @@ struct QueueHook: WriteHook {
 
     /// The queued creations of entities that this one refers to (rule 6).
     func creationsReferenced(
-        by entity: Entity, table: TableStorage, in database: Database
+        by entity: ODataEntity, table: TableStorage, in database: Database
     ) throws -> Set<Int64> {
         var found: Set<Int64> = []
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {
@@ -324,10 +325,10 @@ struct QueueHook: WriteHook {
     }
 }
 
-extension Entity {
+extension ODataEntity {
     /// The same entity with only some of its loaded properties.
-    func only(where isKept: (String) -> Bool) -> Entity {
-        var result = Entity(shape: shape)
+    func only(where isKept: (String) -> Bool) -> ODataEntity {
+        var result = ODataEntity(shape: shape)
         for (ordinal, property) in shape.properties.enumerated() where isKept(property.name) {
             result.values[ordinal] = values[ordinal]
         }
@@ -342,7 +343,7 @@ extension Entity {
     }
 
     /// Whether no property that is loaded in both differs. A dynamic one that another entity has, and this one has not, is null.
-    func matches(_ properties: Entity) -> Bool {
+    func matches(_ properties: ODataEntity) -> Bool {
         zip(values, properties.values).allSatisfy { value, expected in
             guard let value, let expected else { return true }
             return value.isSame(as: expected)
@@ -355,14 +356,14 @@ extension Entity {
     }
 
     /// This entity with every loaded property of another put over it. One of a type that derives knows the type better.
-    func merging(_ other: Entity) -> Entity {
+    func merging(_ other: ODataEntity) -> ODataEntity {
         let isExtended = other.values.count > values.count && other.shape.hasPlaces(of: shape)
         return (isExtended ? retyped(other.shape) : self).overlaid(by: other)
     }
 
     /// This entity with the loaded properties of a change put over it, but for those that its type does not have: the change
     /// may have been made while it was of another one.
-    func overlaid(by change: Entity) -> Entity {
+    func overlaid(by change: ODataEntity) -> ODataEntity {
         var result = self
         if shape == change.shape {
             for ordinal in change.values.indices where change.values[ordinal] != nil {
@@ -382,15 +383,15 @@ extension Entity {
     }
 
     /// This entity as one of the type that a newer version of it has, with those of its properties that this has too.
-    func retyped(as newest: Entity) -> Entity {
+    func retyped(as newest: ODataEntity) -> ODataEntity {
         guard newest.shape.name != shape.name else { return self }
         var result = retyped(newest.shape)
         result.control.type = newest.control.type
         return result
     }
 
-    private func retyped(_ other: Shape) -> Entity {
-        var result = Entity(shape: other)
+    private func retyped(_ other: TypeShape) -> ODataEntity {
+        var result = ODataEntity(shape: other)
         result.control = control
         for (ordinal, property) in shape.properties.enumerated() {
             guard let value = values[ordinal], let place = other.place(of: property, at: ordinal) else { continue }
@@ -401,7 +402,7 @@ extension Entity {
     }
 }
 
-extension Shape {
+extension TypeShape {
     /// Where a property of another type is in this one; `nil` where it has no such property, or another one of that name.
     fileprivate func place(of property: Property, at ordinal: Int) -> Int? {
         guard let place = self.ordinal(of: property.name) else { return nil }
@@ -412,7 +413,7 @@ extension Shape {
     }
 
     /// Whether all properties of another type are in this one, as those of a base type are in each that derives.
-    fileprivate func hasPlaces(of other: Shape) -> Bool {
+    fileprivate func hasPlaces(of other: TypeShape) -> Bool {
         other.properties.allSatisfy { ordinal(of: $0.name) != nil }
     }
 }

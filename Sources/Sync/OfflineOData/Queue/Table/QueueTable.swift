@@ -12,7 +12,7 @@ struct QueueTable {
     private let newGuid: @Sendable () -> ODataGuid
 
     /// - Parameter environment: where identifiers come from; whoever adds requests or sends them gives the store's.
-    init(model: EntityDataModel, environment: Environment = .system) {
+    init(model: EntityDataModel, environment: EngineEnvironment = .system) {
         self.model = model
         newGuid = environment.newGuid
         snapshots = SnapshotCoder(model: model)
@@ -100,7 +100,8 @@ struct QueueTable {
     /// Appends a request and gives its number. It waits for what its header fields name, too (rule 6). It gets its identification
     /// here, so that a copy of the store sends the same one (rule 2).
     func append(
-        _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: Entity, changes: Entity, base: Entity? = nil,
+        _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: ODataEntity, changes: ODataEntity,
+        base: ODataEntity? = nil,
         etag: String? = nil, omitted: Set<String> = [], dependsOn: [Int64], createdAt: String, options: ChangeOptions,
         subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
     ) throws -> Int64 {
@@ -210,7 +211,7 @@ struct QueueTable {
     }
 
     /// Keeps the whole entity that is sent in the place of single properties, or forgets it with `nil`.
-    func setSentEntity(_ entity: Entity?, of id: Int64, in database: Database) throws {
+    func setSentEntity(_ entity: ODataEntity?, of id: Int64, in database: Database) throws {
         let text = entity.map { String(decoding: snapshots.encode($0), as: UTF8.self) }
         try database.execute(
             sql: "UPDATE outpost_queue SET sent_entity = ? WHERE id = ?", arguments: [text, id])
@@ -344,7 +345,8 @@ struct QueueTable {
     }
 
     /// Replaces key and changes: what a key given by the back end makes of waiting requests.
-    func rewrite(_ id: Int64, key: Entity, changes: Entity, base: Entity?, in database: Database) throws {
+    func rewrite(_ id: Int64, key: ODataEntity, changes: ODataEntity, base: ODataEntity?, in database: Database) throws
+    {
         try database.execute(
             sql: "UPDATE outpost_queue SET entity_key = ?, changes = ?, base = ? WHERE id = ?",
             arguments: [snapshots.encode(key), snapshots.encode(changes), base.map(snapshots.encode), id])
@@ -379,8 +381,8 @@ struct QueueTable {
         guard let shape = hasNoEntity ? Self.noShape : model.shape(ofStored: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
         }
-        func entity(_ column: String) throws -> Entity {
-            hasNoEntity ? Entity(shape: shape) : try snapshots.decode(row[column], shape: shape)
+        func entity(_ column: String) throws -> ODataEntity {
+            hasNoEntity ? ODataEntity(shape: shape) : try snapshots.decode(row[column], shape: shape)
         }
         let hasNoKey = hasNoEntity || model.singleton(set) != nil
         guard let key = hasNoKey ? EntityKey([]) : try entity("entity_key").key else {
@@ -439,5 +441,5 @@ struct QueueTable {
     }
 
     /// What a call carries instead of an entity.
-    static let noShape = Shape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
+    static let noShape = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
 }

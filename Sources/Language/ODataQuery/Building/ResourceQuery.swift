@@ -3,7 +3,7 @@ import ODataModel
 /// A query built in Swift: a value, each step of which gives a new one.
 ///
 /// ```swift
-/// let query = Query("Orders")
+/// let query = ResourceQuery("Orders")
 ///     .filter(.property("Freight") > 50 && .property("ShipCity").startsWith("B"))
 ///     .orderBy(.property("OrderDate"), descending: true)
 ///     .expand("Items") { $0.select("ProductID", "Quantity").top(3) }
@@ -14,7 +14,7 @@ import ODataModel
 ///
 /// It makes the same ``ODataURL`` as parsing does. Names are not checked here but when the query is bound
 /// (``Binder/bind(_:)``).
-public struct Query: Hashable, Sendable, CustomStringConvertible {
+public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
     /// The URL below the service root.
     public private(set) var url: ODataURL
 
@@ -30,7 +30,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     /// The URL for people.
     public var description: String { url.description }
 
-    private func with(_ change: (inout ODataURL) -> Void) -> Query {
+    private func with(_ change: (inout ODataURL) -> Void) -> ResourceQuery {
         var query = self
         change(&query.url)
         return query
@@ -39,19 +39,19 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     // MARK: Path
 
     /// One entity by its key's only value (OData URL Conventions 4.01, 4.3.1).
-    public func key(_ value: ODataValue) -> Query {
+    public func key(_ value: ODataValue) -> ResourceQuery {
         key(.single(QueryExpression.value(value).expression))
     }
 
     /// One entity by its key; a key of one part is written without its name.
-    public func key(_ key: EntityKey) -> Query {
+    public func key(_ key: EntityKey) -> ResourceQuery {
         if key.parts.count == 1 { return self.key(key.parts[0].value) }
         return self.key(
             .compound(
                 key.parts.map { .init(name: Identifier($0.name), value: QueryExpression.value($0.value).expression) }))
     }
 
-    private func key(_ predicate: KeyPredicate) -> Query {
+    private func key(_ predicate: KeyPredicate) -> ResourceQuery {
         with {
             if case .name(let name, .none)? = $0.path.segments.last {
                 $0.path.segments[$0.path.segments.count - 1] = .name(name, .key(predicate))
@@ -62,17 +62,17 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What a property or navigation property leads to.
-    public func navigate(_ name: String) -> Query {
+    public func navigate(_ name: String) -> ResourceQuery {
         with { $0.path.segments.append(.name(Identifier(name), .none)) }
     }
 
     /// The number of rows alone (`/$count`).
-    public var countOnly: Query { with { $0.path.segments.append(.count) } }
+    public var countOnly: ResourceQuery { with { $0.path.segments.append(.count) } }
 
     // MARK: Options
 
     /// `$filter`; several conditions must all hold.
-    public func filter(_ condition: QueryExpression) -> Query {
+    public func filter(_ condition: QueryExpression) -> ResourceQuery {
         with {
             if let present = $0.options.filter {
                 $0.options.filter = .binary(.and, present, condition.expression)
@@ -85,22 +85,22 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     /// `$filter` from text.
     ///
     /// - Throws: ``QueryError`` where the text breaks the grammar.
-    public func filter(parsing text: String) throws(QueryError) -> Query {
-        filter(QueryExpression(try Expression(parsing: text)))
+    public func filter(parsing text: String) throws(QueryError) -> ResourceQuery {
+        filter(QueryExpression(try CommonExpression(parsing: text)))
     }
 
     /// `$orderby`, after what it is ordered by already.
-    public func orderBy(_ key: QueryExpression, descending: Bool = false) -> Query {
+    public func orderBy(_ key: QueryExpression, descending: Bool = false) -> ResourceQuery {
         with { $0.options.orderBy.append(OrderItem(key.expression, isDescending: descending)) }
     }
 
     /// `$orderby` a property.
-    public func orderBy(_ path: String, descending: Bool = false) -> Query {
+    public func orderBy(_ path: String, descending: Bool = false) -> ResourceQuery {
         orderBy(.property(path), descending: descending)
     }
 
     /// `$select`, besides what is selected already. Paths have slashes; `*` is all properties.
-    public func select(_ paths: String...) -> Query {
+    public func select(_ paths: String...) -> ResourceQuery {
         with {
             $0.options.select += paths.map { path in
                 SelectItem(path == "*" ? .all : .path(path.split(separator: "/").map { Identifier(String($0)) }))
@@ -115,43 +115,43 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     ///   - levels: how deep a recursive one goes.
     ///   - options: adds options to the query over the related entities.
     public func expand(
-        _ path: String, levels: QueryOptions.Levels? = nil, _ options: (Query) -> Query = { $0 }
-    ) -> Query {
-        var nested = options(Query(ODataURL())).url.options
+        _ path: String, levels: QueryOptions.Levels? = nil, _ options: (ResourceQuery) -> ResourceQuery = { $0 }
+    ) -> ResourceQuery {
+        var nested = options(ResourceQuery(ODataURL())).url.options
         nested.levels = levels
         let item = ExpandItem(path: path.split(separator: "/").map { Identifier(String($0)) }, options: nested)
         return with { $0.options.expand.append(item) }
     }
 
     /// `$top`.
-    public func top(_ count: Int) -> Query { with { $0.options.top = max(0, count) } }
+    public func top(_ count: Int) -> ResourceQuery { with { $0.options.top = max(0, count) } }
 
     /// `$skip`.
-    public func skip(_ count: Int) -> Query { with { $0.options.skip = max(0, count) } }
+    public func skip(_ count: Int) -> ResourceQuery { with { $0.options.skip = max(0, count) } }
 
     /// `$count`: the number of all rows beside those returned.
-    public func count(_ isWanted: Bool = true) -> Query { with { $0.options.count = isWanted } }
+    public func count(_ isWanted: Bool = true) -> ResourceQuery { with { $0.options.count = isWanted } }
 
     /// `$search`.
-    public func search(_ search: SearchExpression) -> Query { with { $0.options.search = search } }
+    public func search(_ search: SearchExpression) -> ResourceQuery { with { $0.options.search = search } }
 
     /// `$compute`, besides what is computed already.
-    public func compute(_ value: QueryExpression, as name: String) -> Query {
+    public func compute(_ value: QueryExpression, as name: String) -> ResourceQuery {
         with { $0.options.compute.append(ComputeItem(value.expression, as: Identifier(name))) }
     }
 
     /// `$apply`, after the transformations already there.
-    public func apply(_ transformations: Transformation...) -> Query {
+    public func apply(_ transformations: Transformation...) -> ResourceQuery {
         with { $0.options.apply += transformations }
     }
 
     /// The value of a parameter alias, name without `@`.
-    public func alias(_ name: String, _ value: QueryExpression) -> Query {
+    public func alias(_ name: String, _ value: QueryExpression) -> ResourceQuery {
         with { $0.options.aliases[name] = value.expression }
     }
 
     /// A query option of the service's own.
-    public func option(_ name: String, _ value: String) -> Query {
+    public func option(_ name: String, _ value: String) -> ResourceQuery {
         with { $0.options.custom.append(.init(name: name, value: value)) }
     }
 }

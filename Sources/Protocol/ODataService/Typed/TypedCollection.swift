@@ -10,20 +10,20 @@ import ODataQuery
 /// let northwind = NorthwindService(store)
 /// let orders = try await northwind.orders.filter(\.freight > 50).expand(\.customer).top(10).all()
 /// ```
-public struct EntityCollection<Element: TypedEntity>: TypedQuery, Sendable {
+public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
     /// Who answers.
     public let odataService: DataService
     /// The query so far.
-    public var query: Query
+    public var query: ResourceQuery
 
     /// A collection at the end of a query's path.
-    public init(_ service: DataService, _ query: Query) {
+    public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
     /// An entity set.
-    public init(_ service: DataService, set: String) { self.init(service, Query(ODataURL(set: set))) }
+    public init(_ service: DataService, set: String) { self.init(service, ResourceQuery(ODataURL(set: set))) }
 
     // MARK: Reading
 
@@ -65,8 +65,8 @@ public struct EntityCollection<Element: TypedEntity>: TypedQuery, Sendable {
     }
 
     /// Those that are of a derived type (OData URL Conventions 4.01, 4.11).
-    public func cast<Derived: TypedEntity>(_ type: Derived.Type) -> EntityCollection<Derived> {
-        EntityCollection<Derived>(odataService, query.navigate(Derived.typeName.description))
+    public func cast<Derived: TypedEntity>(_ type: Derived.Type) -> TypedCollection<Derived> {
+        TypedCollection<Derived>(odataService, query.navigate(Derived.typeName.description))
     }
 
     // MARK: Changing
@@ -122,9 +122,9 @@ public struct TypedPage<Element: TypedEntity>: Sendable {
     }
 }
 
-extension Query {
+extension ResourceQuery {
     /// The entity with a key in this collection; options that are for collections alone go.
-    func addressing<Element: TypedEntity>(_ key: EntityKey, of type: Element.Type) -> Query {
+    func addressing<Element: TypedEntity>(_ key: EntityKey, of type: Element.Type) -> ResourceQuery {
         var options = QueryOptions()
         options.select = url.options.select
         options.expand = url.options.expand
@@ -135,6 +135,6 @@ extension Query {
         } else {
             path.segments.append(.key(predicate))
         }
-        return Query(ODataURL(path: path, options: options))
+        return ResourceQuery(ODataURL(path: path, options: options))
     }
 }

@@ -1,5 +1,5 @@
 /// One schema of a metadata document (OData CSDL 4.01, 5 *Schema*).
-public struct Schema: Hashable, Sendable {
+public struct ODataSchema: Hashable, Sendable {
     /// The namespace.
     public var namespace: String
     /// The short name used within the document.
@@ -11,7 +11,7 @@ public struct Schema: Hashable, Sendable {
     /// Type definitions.
     public var typeDefinitions: [TypeDefinition]
     /// Actions and functions, overloads included.
-    public var operations: [Operation]
+    public var operations: [ODataOperation]
     /// V2 and V3: the associations behind the navigation properties.
     public var associations: [Association]
     /// The entity container, if this schema declares it.
@@ -26,7 +26,7 @@ public struct Schema: Hashable, Sendable {
     /// Makes a schema.
     public init(
         namespace: String, alias: String? = nil, structuredTypes: [StructuredType] = [], enumTypes: [EnumType] = [],
-        typeDefinitions: [TypeDefinition] = [], operations: [Operation] = [], associations: [Association] = [],
+        typeDefinitions: [TypeDefinition] = [], operations: [ODataOperation] = [], associations: [Association] = [],
         container: EntityContainer? = nil,
         annotations: [Annotation] = [], terms: [Term] = [], externalAnnotations: [TargetedAnnotations] = []
     ) {

@@ -5,7 +5,7 @@ import ODataService
 /// A way to find out who sends a request.
 ///
 /// A server asks each of its ways in turn; the first that knows the sender decides.
-public protocol Authentication: Sendable {
+public protocol RequestAuthenticator: Sendable {
     /// The value of `WWW-Authenticate` that asks for this way (RFC 9110, 11.6.1); `nil` where none asks for it.
     var challenge: String? { get }
 

@@ -5,12 +5,12 @@
 /// let data = try JSONEncoder().encode(entity)
 /// let decoder = JSONDecoder()
 /// decoder.userInfo[.entityDataModel] = model
-/// let again = try decoder.decode(Entity.self, from: data)
+/// let again = try decoder.decode(ODataEntity.self, from: data)
 /// ```
 ///
 /// What is not loaded stays so, and what was changed is still known as changed. Generated types need no model in
 /// `userInfo`: they have their own.
-extension Entity: Codable {
+extension ODataEntity: Codable {
     /// Writes what is loaded, related entities, ETag, id and the names of what was changed.
     ///
     /// - Throws: what the encoder throws.
@@ -72,12 +72,12 @@ extension Entity: Codable {
     ///   - expected: its type, where it does not say; one that it says must be it or derive from it.
     ///   - model: the model.
     /// - Throws: `DecodingError` when the type is unknown or another, or a value is not of its property's type.
-    public init(from decoder: any Decoder, as expected: Shape?, in model: EntityDataModel) throws {
+    public init(from decoder: any Decoder, as expected: TypeShape?, in model: EntityDataModel) throws {
         let container = try decoder.container(keyedBy: EntityCodingKey.self)
         var shape = expected
         if let text = try container.decodeIfPresent(String.self, forKey: .type) {
             let name = QualifiedName(text.hasPrefix("#") ? text.dropFirst() : text[...])
-            shape = name.flatMap { $0 == Shape.untyped.name ? .untyped : model.shape($0) }
+            shape = name.flatMap { $0 == TypeShape.untyped.name ? .untyped : model.shape($0) }
             guard let name, shape != nil, expected.map({ model.isType(name, $0.name) }) ?? true else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .type, in: container,
@@ -140,13 +140,13 @@ extension Entity: Codable {
                 related[property.name] = RelatedEntities.none
             } else {
                 related[property.name] = .one(
-                    try Entity(from: container.superDecoder(forKey: key), as: target, in: model))
+                    try ODataEntity(from: container.superDecoder(forKey: key), as: target, in: model))
             }
             return
         }
-        var members: [Entity] = []
+        var members: [ODataEntity] = []
         var list = try container.nestedUnkeyedContainer(forKey: key)
-        while !list.isAtEnd { members.append(try Entity(from: list.superDecoder(), as: target, in: model)) }
+        while !list.isAtEnd { members.append(try ODataEntity(from: list.superDecoder(), as: target, in: model)) }
         related[property.name] = .many(
             members, count: try container.decodeIfPresent(Int64.self, forKey: key.annotated("count")),
             nextLink: try container.decodeIfPresent(String.self, forKey: key.annotated("nextLink")))

@@ -1,6 +1,6 @@
 /// An action or a function; several with one name are overloads
 /// (OData CSDL 4.01, 12 *Action and Function*).
-public struct Operation: Hashable, Sendable {
+public struct ODataOperation: Hashable, Sendable {
     /// Whether calling it may change anything.
     public enum Kind: Hashable, Sendable {
         /// May change something; called with POST.
@@ -79,7 +79,7 @@ public struct Operation: Hashable, Sendable {
     }
 }
 
-extension Operation.Parameter {
+extension ODataOperation.Parameter {
     /// Which way a parameter of a function import of V1 to V3 goes.
     public enum Mode: String, Hashable, Sendable {
         /// To the service.

@@ -4,13 +4,13 @@ import ODataModel
 /// (OData Vocabularies 4.0, `Org.OData.Capabilities.V1`; OData Protocol 4.01, 13.2.1 (13)).
 ///
 /// ```swift
-/// var capabilities = ServiceCapabilities()
+/// var capabilities = PublishedCapabilities()
 /// capabilities.trackedSets = ["Orders"]
 /// let published = try capabilities.annotating(model)
 /// ```
 ///
 /// What the model states already, stays as it is, unless the model is that of another service.
-public struct ServiceCapabilities: Hashable, Sendable {
+public struct PublishedCapabilities: Hashable, Sendable {
     /// Whether everything that changes something is refused.
     public var isReadOnly = false
     /// The sets that cannot be changed although others can.

@@ -6,12 +6,12 @@ import ErrorCodes
 /// for it and ``value(of:)`` throws. Changes are remembered, so that an update sends only what changed.
 ///
 /// ```swift
-/// var order = Entity(shape: shape)
+/// var order = ODataEntity(shape: shape)
 /// order["Freight"] = .decimal(ODataDecimal(12))
 /// ```
-public struct Entity: Sendable {
+public struct ODataEntity: Sendable {
     /// The type's shape.
-    public let shape: Shape
+    public let shape: TypeShape
     /// The structural values by ordinal; `nil` is not loaded.
     public var values: [ODataValue?]
     /// What most entities do not have: one element or none. An array is changed in place and copied on
@@ -62,12 +62,12 @@ public struct Entity: Sendable {
     }
 
     /// Makes an entity with nothing loaded.
-    public init(shape: Shape) {
+    public init(shape: TypeShape) {
         self.init(shape: shape, values: [ODataValue?](repeating: nil, count: shape.properties.count))
     }
 
     /// Makes an entity from its slots; the array is cut or filled to the shape's length.
-    public init(shape: Shape, values: [ODataValue?]) {
+    public init(shape: TypeShape, values: [ODataValue?]) {
         self.shape = shape
         self.values = values
         extras = []
@@ -75,7 +75,7 @@ public struct Entity: Sendable {
     }
 
     /// Makes an entity as it was read, of which nothing is changed.
-    package init(shape: Shape, values: [ODataValue?], control: ControlInformation) {
+    package init(shape: TypeShape, values: [ODataValue?], control: ControlInformation) {
         self.shape = shape
         self.values = values
         extras = [Extras(control: control)]
@@ -89,7 +89,7 @@ public struct Entity: Sendable {
     }
 
     /// Makes an entity from names and values; names the shape lacks become dynamic properties.
-    public init(shape: Shape, _ properties: [String: ODataValue]) {
+    public init(shape: TypeShape, _ properties: [String: ODataValue]) {
         self.init(shape: shape)
         for (name, value) in properties { self[name] = value }
     }
@@ -153,9 +153,9 @@ public struct Entity: Sendable {
     }
 }
 
-extension Entity: Hashable {
+extension ODataEntity: Hashable {
     /// Equal when type, properties and related entities are; control information does not count.
-    public static func == (left: Entity, right: Entity) -> Bool {
+    public static func == (left: ODataEntity, right: ODataEntity) -> Bool {
         left.shape.name == right.shape.name && left.values == right.values
             && left.dynamicProperties == right.dynamicProperties && left.related == right.related
     }
@@ -172,9 +172,9 @@ public enum RelatedEntities: Hashable, Sendable {
     /// A single-valued property that leads nowhere.
     case none
     /// A single related entity.
-    case one(Entity)
+    case one(ODataEntity)
     /// A collection, with the total count and the link to its next page where the service gave them.
-    case many([Entity], count: Int64? = nil, nextLink: String? = nil)
+    case many([ODataEntity], count: Int64? = nil, nextLink: String? = nil)
     /// References to existing entities, as in `Customer@odata.bind`: entity ids.
     case references([String])
 }

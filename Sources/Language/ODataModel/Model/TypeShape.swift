@@ -3,7 +3,7 @@
 /// Dynamic entities, generated types and storage mappings all address properties by ordinal, so that
 /// no name is looked up in a loop over rows. Base-type properties come first: a value's ordinals are
 /// the same whether it is seen as its own type or as a base type.
-public final class Shape: Sendable, Hashable, CustomStringConvertible {
+public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
     /// The qualified name of the type.
     public let name: QualifiedName
     /// Entity or complex.
@@ -38,7 +38,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     private let navigationOrdinals: [String: Int]
 
     /// Compiles one type on top of its base type's shape.
-    init(_ type: StructuredType, base: Shape?) {
+    init(_ type: StructuredType, base: TypeShape?) {
         name = type.name
         kind = type.kind
         baseType = type.baseType
@@ -102,7 +102,7 @@ public final class Shape: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Two shapes are equal when they are the same object: a model compiles each type once.
-    public static func == (left: Shape, right: Shape) -> Bool { left === right }
+    public static func == (left: TypeShape, right: TypeShape) -> Bool { left === right }
 
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

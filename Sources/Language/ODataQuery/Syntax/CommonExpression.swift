@@ -2,7 +2,7 @@ import ODataModel
 
 /// An expression of `$filter`, `$orderby`, `$compute` and parameters as it was written, names not yet
 /// resolved (OData URL Conventions 4.01, 5.1.1). The binder resolves it against a model.
-public indirect enum Expression: Hashable, Sendable {
+public indirect enum CommonExpression: Hashable, Sendable {
     /// A literal with its value.
     case literal(Literal)
     /// A path from the current instance: properties, casts, `$count`, lambdas at its end.
@@ -10,19 +10,19 @@ public indirect enum Expression: Hashable, Sendable {
     /// A parameter alias, name without `@`.
     case alias(Identifier)
     /// A unary operator with its operand.
-    case unary(UnaryOperator, Expression)
+    case unary(UnaryOperator, CommonExpression)
     /// A binary operator with both operands.
-    case binary(BinaryOperator, Expression, Expression)
+    case binary(BinaryOperator, CommonExpression, CommonExpression)
     /// `operand in (…)` or `operand in collection`.
-    case membership(Expression, in: Expression)
+    case membership(CommonExpression, in: CommonExpression)
     /// A function call: a canonical function's name, or a qualified name.
-    case call(Identifier, [Expression])
+    case call(Identifier, [CommonExpression])
     /// A call of a bound or unbound function with named parameters.
     case namedCall(Identifier, [NamedArgument])
     /// `cast(operand, type)` or `isof(operand, type)`; no operand means the current instance.
-    case typeTest(TypeTest, Expression?, Identifier)
+    case typeTest(TypeTest, CommonExpression?, Identifier)
     /// A list in parentheses or brackets.
-    case list([Expression])
+    case list([CommonExpression])
     /// A JSON object as the value of a parameter, as raw text.
     case json(String)
 
@@ -39,10 +39,10 @@ public indirect enum Expression: Hashable, Sendable {
         /// The name.
         public var name: Identifier
         /// The value.
-        public var value: Expression
+        public var value: CommonExpression
 
         /// Makes an argument.
-        public init(name: Identifier, value: Expression) {
+        public init(name: Identifier, value: CommonExpression) {
             self.name = name
             self.value = value
         }
@@ -57,17 +57,17 @@ public indirect enum PathStep: Hashable, Sendable {
     /// `$it`, `$this`, `$root`, `$these` or an alias with its `@` at the start.
     case variable(Identifier)
     /// `$count`, optionally with `$filter` and `$search` in parentheses.
-    case count(filter: Expression?, search: SearchExpression?)
+    case count(filter: CommonExpression?, search: SearchExpression?)
     /// `any(x:predicate)`; no predicate asks for any member at all.
-    case any(variable: Identifier?, predicate: Expression?)
+    case any(variable: Identifier?, predicate: CommonExpression?)
     /// `all(x:predicate)`.
-    case all(variable: Identifier, predicate: Expression)
+    case all(variable: Identifier, predicate: CommonExpression)
     /// A key in parentheses after a collection, as `$root/Orders(1)/Freight`.
     case key(KeyPredicate)
     /// A bound function call.
-    case call(Identifier, [Expression.NamedArgument])
+    case call(Identifier, [CommonExpression.NamedArgument])
     /// `$filter(…)` on a collection.
-    case filter(Expression)
+    case filter(CommonExpression)
     /// `aggregate(…)` of a collection, or of `$these` (OData Data Aggregation 4.0, 6.2.5).
     case aggregate(AggregateItem)
 }

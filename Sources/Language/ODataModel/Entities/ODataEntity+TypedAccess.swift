@@ -2,7 +2,7 @@
 ///
 /// The ordinal is that of the model which the code was generated from. Where the service has grown since, the
 /// property stands elsewhere: the name decides, and the ordinal only saves the look-up.
-extension Entity {
+extension ODataEntity {
     /// The value of a property as a Swift type; `nil` when it is null, not loaded, or no such value.
     ///
     /// - Parameters:

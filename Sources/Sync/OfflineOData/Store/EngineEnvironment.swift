@@ -9,7 +9,7 @@ import ODataModel
 
 /// Everything the engine takes from outside: time and randomness. A simulation gives its own, so that the
 /// same seed gives the same run.
-public struct Environment: Sendable {
+public struct EngineEnvironment: Sendable {
     /// The wall clock.
     public var now: @Sendable () -> ODataDateTimeOffset
     /// A fresh random identifier of version 4.
@@ -28,7 +28,7 @@ public struct Environment: Sendable {
     }
 
     /// The system's clock and random generator.
-    public static let system = Environment(
+    public static let system = EngineEnvironment(
         now: {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)

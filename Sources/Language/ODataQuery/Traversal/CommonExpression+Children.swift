@@ -1,5 +1,5 @@
-extension Expression: SyntaxNode {
-    package var children: [Expression] {
+extension CommonExpression: SyntaxNode {
+    package var children: [CommonExpression] {
         switch self {
         case .literal, .alias, .json: []
         case .path(let steps): steps.flatMap(\.children)
@@ -14,8 +14,8 @@ extension Expression: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
-    ) throws(Failure) -> Expression {
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
+    ) throws(Failure) -> CommonExpression {
         switch self {
         case .literal, .alias, .json: self
         case .path(let steps):
@@ -33,7 +33,7 @@ extension Expression: SyntaxNode {
 }
 
 extension PathStep: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .name, .variable: []
         case .count(let filter, _): filter.map { [$0] } ?? []
@@ -47,7 +47,7 @@ extension PathStep: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> PathStep {
         switch self {
         case .name, .variable: self
@@ -63,7 +63,7 @@ extension PathStep: SyntaxNode {
 }
 
 extension KeyPredicate: SyntaxNode {
-    package var children: [Expression] {
+    package var children: [CommonExpression] {
         switch self {
         case .single(let value): [value]
         case .compound(let parts): parts.map(\.value)
@@ -71,7 +71,7 @@ extension KeyPredicate: SyntaxNode {
     }
 
     package func mapChildren<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> KeyPredicate {
         switch self {
         case .single(let value): .single(try transform(value))
@@ -80,9 +80,9 @@ extension KeyPredicate: SyntaxNode {
     }
 }
 
-extension [Expression.NamedArgument] {
+extension [CommonExpression.NamedArgument] {
     func mapValues<Failure: Error>(
-        _ transform: (Expression) throws(Failure) -> Expression
+        _ transform: (CommonExpression) throws(Failure) -> CommonExpression
     ) throws(Failure) -> Self {
         try map { argument throws(Failure) in .init(name: argument.name, value: try transform(argument.value)) }
     }
