@@ -357,7 +357,7 @@ public final class OfflineODataProvider: ODataProvider {
         if request.method == .read {
             return try await annotating(try await answer(request, isPaged: isPaged))
         }
-        return answer(try markingDeepChange(request))
+        return try await answer(markingDeepChange(request))
     }
 
     /// What is changed with an entity is sent with it.

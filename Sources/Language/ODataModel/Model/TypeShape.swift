@@ -101,6 +101,9 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
         navigationOrdinals[name].map { navigationProperties[$0] }
     }
 
+    /// The properties whose values are streams.
+    package var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
+
     /// Two shapes are equal when they are the same object: a model compiles each type once.
     public static func == (left: TypeShape, right: TypeShape) -> Bool { left === right }
 

@@ -12,7 +12,7 @@ public enum ColumnAffinity: Hashable, Sendable {
     /// The affinity of a column.
     ///
     /// - Parameter declaredType: the type as it stands in the table's definition; empty where there is none.
-    init(declaredType: String) {
+    package init(declaredType: String) {
         let upper = declaredType.uppercased()
         self =
             if upper.contains("INT") {

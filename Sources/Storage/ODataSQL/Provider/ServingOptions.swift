@@ -28,7 +28,7 @@ public struct ServingOptions: Sendable {
     public init() {}
 
     /// The most rows of a page where a page must have a bound.
-    var pageBound: Int { maxPageSize ?? Int(Int32.max) }
+    package var pageBound: Int { maxPageSize ?? Int(Int32.max) }
 }
 
 /// Options of a provider on a database: each of ``ServingOptions`` is one of them, by the same name.

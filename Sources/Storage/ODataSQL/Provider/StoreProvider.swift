@@ -236,7 +236,7 @@ public final class StoreProvider: ODataProvider {
     /// Answers a read: the service document and the metadata are told by the model, the rest by `rows`.
     ///
     /// - Parameter rows: answers what the database has to be asked for; gets the URL resolved, and what was compiled for it.
-    func read(
+    package func read(
         _ request: ODataRequest, _ rows: (BoundURL, QueryCache.Entry) async throws -> ODataResponse
     ) async throws -> ODataResponse {
         let (bound, entry) = try resolved(request)

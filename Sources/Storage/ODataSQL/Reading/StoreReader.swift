@@ -50,7 +50,7 @@ public struct StoreReader: Sendable {
         }
 
         /// Makes the configuration of a provider's reader. Its pages have a bound, so that no result is read in one go.
-        init(_ options: ServingOptions) {
+        package init(_ options: ServingOptions) {
             self.init(
                 maxPageSize: options.pageBound, maxExpandedRows: options.maxExpandedRows, limits: options.limits,
                 now: options.now)

@@ -20,7 +20,7 @@ struct WriteContext {
 extension ODataRequest {
     /// The request without conditions, for the change of a row that is there: those of an outer entity say nothing of what
     /// hangs on it, and what is gone must not be made anew.
-    var unconditional: ODataRequest {
+    package var unconditional: ODataRequest {
         var request = self
         request.ifMatch = "*"
         request.ifNoneMatch = nil

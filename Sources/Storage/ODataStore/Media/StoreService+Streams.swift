@@ -38,7 +38,8 @@ extension StoreService {
         guard let rowID = row.rowID else { throw ODataError.notImplemented("Streams of \(row.set)") }
         if let filter = provider.reader.configuration.rowFilter, let condition = try filter(row.set),
             let table = core.mapping.tables[row.set],
-            !(try condition.matches(rowID, of: table, core: core, in: database))
+            !(try condition.matches(
+                rowID, of: table, mapping: core.mapping, now: core.options.now(), in: database))
         {
             throw ODataError.notFound(row.id)
         }

@@ -203,8 +203,3 @@ extension TableStorage {
         }
     }
 }
-
-extension TypeShape {
-    /// The properties whose values are streams.
-    package var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
-}

@@ -35,7 +35,7 @@ struct ServiceHook: WriteHook {
         _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
-        try checkVisible(before, table, request: request, in: database, hidden: .notFound(before.id))
+        try checkVisible(before.rowID, table, request: request, in: database, hidden: .notFound(before.id))
         try check(.update, table.set, request: request, changing: patch)
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
@@ -52,7 +52,7 @@ struct ServiceHook: WriteHook {
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
-        try checkVisible(row, table, request: request, in: database, hidden: .notFound(row.id))
+        try checkVisible(row.rowID, table, request: request, in: database, hidden: .notFound(row.id))
         try check(.delete, table.set, request: request, changing: nil)
         var entity = row.entity
         try intercept(
@@ -64,7 +64,7 @@ struct ServiceHook: WriteHook {
     ) throws {
         guard let table = core.mapping.tables[row.set] else { return }
         try checkVisible(
-            row, table, request: request, in: database, hidden: .missingReference(row.id, by: navigation))
+            row.rowID, table, request: request, in: database, hidden: .missingReference(row.id, by: navigation))
     }
 
     func didWrite(_ change: RowChange, in database: Database) throws {
@@ -72,9 +72,7 @@ struct ServiceHook: WriteHook {
             try version(rowID, after, change: change, in: database)
             if let id = after.control.id {
                 try checkVisible(
-                    RowWriter.WrittenRow(
-                        entity: after, rowID: rowID, etag: nil, id: id, isNew: false, set: change.table.set),
-                    change.table, request: change.request, in: database,
+                    rowID, change.table, request: change.request, in: database,
                     hidden: ODataError(
                         status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
                         target: id))
@@ -102,7 +100,7 @@ struct ServiceHook: WriteHook {
             case (false, .delete): ODataError.notFound(target.id)
             case (false, _): Access.refusal(change.request.context.principal, source.set)
             }
-        try checkVisible(target, table, request: change.request, in: database, hidden: hidden)
+        try checkVisible(target.rowID, table, request: change.request, in: database, hidden: hidden)
     }
 
     // MARK: Values
@@ -254,10 +252,9 @@ struct ServiceHook: WriteHook {
     }
 
     private func checkVisible(
-        _ row: RowWriter.WrittenRow, _ table: TableStorage, request: ODataRequest, in database: Database,
-        hidden: ODataError
+        _ rowID: Int64?, _ table: TableStorage, request: ODataRequest, in database: Database, hidden: ODataError
     ) throws {
-        guard !isTrusted, let rowID = row.rowID, let filter = try core.rowFilter(request.context.principal, table.set)
+        guard !isTrusted, let rowID, let filter = try core.rowFilter(request.context.principal, table.set)
         else {
             return
         }
