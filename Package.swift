@@ -194,6 +194,8 @@ let testing: [Target] = [
     support("TestCorpus"),
     // The models that tests declare by hand.
     support("TestModels", ["ODataModel"]),
+    // Rules that every provider keeps.
+    support("ProviderChecks", ["ODataModel", "ODataQuery", "ODataService"]),
     // Programs of this machine, such as curl, as clients that nobody here wrote.
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
@@ -232,9 +234,9 @@ let testing: [Target] = [
     tests("EncryptedSQLiteTests", ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto]),
     tests("DataVaultTests", ["DataVault", "Secrets", "VaultProbe", crypto]),
     tests("SecureStorageTests", ["SecureStorage", "DataVault", "Secrets", grdb]),
-    tests("ODataSQLTests", ["ODataSQL", "TestCorpus", "TestModels", grdb]),
-    tests("ODataStoreTests", ["ODataSQL", "ODataStore", "TestCorpus", "TestModels", grdb]),
-    tests("ODataDatabasesTests", ["ODataDatabases", "ODataSQL", "ODataStore", grdb]),
+    tests("ODataSQLTests", ["ODataSQL", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
+    tests("ODataStoreTests", ["ODataSQL", "ODataStore", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
+    tests("ODataDatabasesTests", ["ODataDatabases", "ODataSQL", "ODataStore", "ProviderChecks", grdb]),
     tests("ODataCacheTests", ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes]),
     tests("ODataHTTPTests", ["ODataHTTP", "TestCorpus", httpTypes]),
     tests(

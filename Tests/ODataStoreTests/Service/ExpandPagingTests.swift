@@ -12,7 +12,7 @@ struct ExpandPagingTests {
         let parts = #"<NavigationProperty Name="Parts" Type="Collection(Bazaar.Part)" ContainsTarget="true"/>"#
         let near = #"Type="Collection(Bazaar.Category)"/>"#
         var options = StoreService.Options()
-        options.expandedRowLimit = 1
+        options.maxExpandedRows = 1
         let bazaar = try await Bazaar(
             options: options,
             replacing: [
