@@ -46,6 +46,6 @@ let package = Package(
                 outpost("OfflineOData"),
                 outpost("OutpostKit"),
                 .product(name: "Logging", package: "swift-log"),
-            ])
+            ]),
     ]
 )

@@ -24,7 +24,9 @@ extension StoreService: ChangeSource {
         try await database.read { try ChangeLog.position(in: $0) }.version
     }
 
-    package func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws -> ODataResponse {
+    package func plainPage(_ request: ODataRequest, of result: TrackedResult<TrackedQuery>) async throws
+        -> ODataResponse
+    {
         let provider = provider(for: request.context.principal)
         return try await read(restricted(provider.bind(request), request), request, provider: provider)
     }
