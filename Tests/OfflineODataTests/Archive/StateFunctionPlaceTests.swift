@@ -77,9 +77,9 @@ struct StateFunctionPlaceTests {
 
     /// Asks with a function and with a condition that says the same.
     private func expectSame(_ form: String, _ function: String, _ condition: String, in store: Store) async throws {
-        let query = form.replacing(/\bF\b/, with: function)
+        let query = form.replacing(/\bF\b/.wordBoundaryKind(.simple), with: function)
         let (rows, json) = try await store.answers(query)
-        let expected = try await store.answers(form.replacing(/\bF\b/, with: condition))
+        let expected = try await store.answers(form.replacing(/\bF\b/.wordBoundaryKind(.simple), with: condition))
         #expect(rows == expected.rows, "\(query)")
         #expect(Self.withoutContext(json) == Self.withoutContext(expected.json), "\(query)")
         #expect(!rows.isEmpty, "\(query)")
