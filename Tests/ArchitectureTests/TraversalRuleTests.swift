@@ -36,7 +36,8 @@ struct TraversalRuleTests {
             // Compares two trees step by step, for each query whose statement is known.
             "/ODataQuery/BoundTree/BoundExpression+Form.swift",
         ]
-        let operators = try Regex(#"\.unary\([^()]*\blet\b"#)
+        // Taking the type alone goes through nothing.
+        let operators = try Regex(#"\.unary\((?!_, _,)[^()]*\blet\b"#)
         var seen: Set<String> = []
         for (path, text) in try Self.files(with: ".unary(") where text.contains(operators) {
             let owner = known.first { path.contains($0) }

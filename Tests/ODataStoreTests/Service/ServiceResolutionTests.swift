@@ -19,7 +19,7 @@ struct ServiceResolutionTests {
         #expect(try await ResolutionCheck(bazaar.service, set: "Categories").faults().isEmpty)
     }
 
-    @Test("A batch is not read")
+    @Test("A batch is not read by a service")
     func batch() async throws {
         let error = await #expect(throws: ODataError.self) {
             _ = try await Bazaar().service.execute(ODataRequest(.read, ODataURL(parsing: "$batch")))

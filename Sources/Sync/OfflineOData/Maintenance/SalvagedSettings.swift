@@ -83,7 +83,7 @@ struct SalvagedSettings {
 
     /// The version that the engine's tables are of, told by what each version has brought.
     private func version() throws -> Int {
-        let columns = try database.columns(in: "outpost_queue").map(\.name)
+        let columns = try database.columns(in: QueueTable.name).map(\.name)
         if columns.contains("conflict") { return 8 }
         if try database.tableExists("outpost_expanded") { return 7 }
         if try database.tableExists("outpost_unreadable") { return 6 }

@@ -124,7 +124,7 @@ enum StoreInspection {
         let copy = try DatabaseQueue()
         try copy.write { target in
             for statement in EngineSchema.tables(of: version) { try target.execute(sql: statement) }
-            var tables = ["outpost_queue", "outpost_query", "outpost_dependency"]
+            var tables = [QueueTable.name, "outpost_query", "outpost_dependency"]
             try tables.removeAll { try !target.tableExists($0) }
             for table in tables {
                 let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(table)")
